@@ -1,0 +1,1 @@
+"""What runs a compiled program: artifacts, devices, memory, launches. Imports no other room."""

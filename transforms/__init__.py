@@ -1,0 +1,1 @@
+"""Passes that keep the level of the IR."""
