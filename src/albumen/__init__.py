@@ -1,0 +1,41 @@
+"""Albumen: an MLIR-style ML compiler. Importing this loads nothing; `compile` and `load` fetch what they need when called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .lowering.torch.compile import CompiledModel
+    from .runtime.program import Program
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "compile", "load"]
+
+
+def compile(
+    model: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> CompiledModel:
+    """Compile a `torch.nn.Module` called with `args` and `kwargs` into one program.
+
+    `dynamic_shapes` is what `torch.export.export` takes; `options` are the fields of `CompileOptions`. The result is called
+    like the model, and has `.save(path)`.
+    """
+    from .lowering.torch.compile import compile_model
+
+    return compile_model(model, args, kwargs, dynamic_shapes=dynamic_shapes, options=options)
+
+
+def load(path: str | Path, *, device: str | None = None, weights: str | Path | None = None) -> Program:
+    """Load a saved program; needs neither torch, xdsl nor egglog. Load only files you trust: an artifact is a program."""
+    from .runtime.program import load as load_program
+
+    return load_program(path, device=device, weights=weights)
