@@ -1,4 +1,4 @@
-"""Albumen: an MLIR-style ML compiler. Importing this loads nothing; `compile` and `load` fetch what they need when called."""
+"""Albumen: an MLIR-style ML compiler. Importing this loads nothing: `compile` and `load` fetch what they need."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def compile(
 ) -> CompiledModel:
     """Compile a `torch.nn.Module` called with `args` and `kwargs` into one program.
 
-    `dynamic_shapes` is what `torch.export.export` takes; `options` are the fields of `CompileOptions`. The result is called
-    like the model, and has `.save(path)`.
+    `dynamic_shapes` is what `torch.export.export` takes; `options` are the fields of `CompileOptions`. The result is
+    called like the model, and has `.save(path)`.
     """
     from .lowering.torch.compile import compile_model
 
@@ -35,7 +35,7 @@ def compile(
 
 
 def load(path: str | Path, *, device: str | None = None, weights: str | Path | None = None) -> Program:
-    """Load a saved program; needs neither torch, xdsl nor egglog. Load only files you trust: an artifact is a program."""
+    """Load a saved program, without torch, xdsl or egglog. Load only files you trust: an artifact is a program."""
     from .runtime.program import load as load_program
 
     return load_program(path, device=device, weights=weights)
