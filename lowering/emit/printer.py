@@ -24,8 +24,8 @@ RESERVED = frozenset(
     alignas auto bool break case char class const constant continue default device do double else enum extern false
     float for fragment global goto half if index inline int kernel long main namespace new operator private public
     register restrict return shared short signed sizeof static struct switch template this thread threadgroup
-    true typedef union unsigned using vertex void volatile while blockIdx threadIdx blockDim gridDim warpSize j0 j1 y0 y1 log exp sin
-    cos tan pow sqrt abs min max floor ceil round trunc fma host buffers symbols arena
+    true typedef union unsigned using vertex void volatile while blockIdx threadIdx blockDim gridDim warpSize
+    j0 j1 y0 y1 log exp sin cos tan pow sqrt abs min max floor ceil round trunc fma host buffers symbols arena
     """.split()  # noqa: SIM905 (a hundred quoted words are harder to read)
 )
 
