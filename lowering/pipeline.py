@@ -1,0 +1,158 @@
+"""The whole compile as one readable list of stages, and the function that runs it.
+
+Each stage is a pass that `albumen-opt` runs alone under the same name. It takes a module at one level and leaves one at
+another; both are checked.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from .levels import check_level
+from .options import TARGETS, CompileOptions
+from .passes import load_pass
+from .progress import SILENT, Progress
+from .reproducer import as_compile_error, module_text, write_atomically, write_reproducer
+
+if TYPE_CHECKING:
+    from ..runtime.artifact import Artifact
+
+
+class Cache(Protocol):
+    """Where compiled text is kept by content."""
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under the key, if it is still there."""
+        ...
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a value under its key."""
+        ...
+
+
+PassOptions = Mapping[str, Any]
+
+
+def no_options(options: CompileOptions) -> PassOptions:
+    """A stage that is the same for every compile."""
+    return {}
+
+
+def for_target(options: CompileOptions) -> PassOptions:
+    """A stage that depends on the target."""
+    return {"target": options.target}
+
+
+def for_equality(options: CompileOptions) -> PassOptions:
+    """What bounds the e-graph; anything not asked for keeps the pass's own default."""
+    wanted = {"theories": options.theories, "nodes": options.nodes, "iterations": options.iterations}
+    return {name: value for name, value in wanted.items() if value}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One pass of the compile: its options from those of the compile, and the levels before and after it."""
+
+    name: str
+    options: Callable[[CompileOptions], PassOptions]
+    level_before: str
+    level_after: str
+    targets: tuple[str, ...] = TARGETS
+
+    def make(self, options: CompileOptions) -> ModulePass:
+        """The pass."""
+        return load_pass(self.name)(**self.options(options))
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage("canonicalize", no_options, "graph", "graph"),
+    Stage("simplify-dims", no_options, "graph", "graph"),
+    Stage("roll-loops", no_options, "graph", "graph"),
+    Stage("eqsat", for_equality, "graph", "e-graph"),
+    Stage("extract", no_options, "e-graph", "graph"),
+    Stage("cover", no_options, "graph", "kernel"),
+    Stage("schedule", for_target, "kernel", "kernel"),
+    Stage("plan-memory", for_target, "kernel", "program"),
+    Stage("lower-kernels", for_target, "program", "loop"),
+    Stage("map-threads", for_target, "loop", "simt", targets=("cuda", "metal")),
+    Stage("emit", for_target, "simt", "source", targets=("cuda", "metal")),
+    Stage("emit", for_target, "loop", "source", targets=("c",)),
+)
+
+
+def stages_for(options: CompileOptions) -> list[Stage]:
+    """The stages of a compile, in order."""
+    return [stage for stage in STAGES if options.target in stage.targets]
+
+
+class Dump:
+    """Writes the IR of each stage into a folder: 00-import.mlir, 01-canonicalize.mlir, ..."""
+
+    def __init__(self, folder: str):
+        self.folder = Path(folder) if folder else None
+        self.number = 0
+
+    def write(self, name: str, module: ModuleOp) -> None:
+        if self.folder is not None:
+            write_atomically(self.folder / f"{self.number:02}-{name}.mlir", module_text(module))
+        self.number += 1
+
+    def reproducer_path(self, stage: str) -> Path:
+        """Where the reproducer of a failing stage goes: the dump folder, or a new folder for temporary files."""
+        folder = self.folder or Path(tempfile.mkdtemp(prefix="albumen-"))
+        return folder / f"reproduce-{stage}.mlir"
+
+
+def lower_module(module: ModuleOp, options: CompileOptions, progress: Progress = SILENT) -> None:
+    """Run every stage on a graph-level module, in place, up to source text. A failing stage leaves a reproducer."""
+    context = Context()
+    dump = Dump(options.dump_ir)
+    dump.write("import", module)
+    start = module.clone()
+    stages = stages_for(options)
+    passes: list[ModulePass] = []
+    for number, stage in enumerate(stages, 1):
+        progress.stage(stage.name, number, len(stages) + 1)
+        passes.append(stage.make(options))
+        try:
+            run_stage(stage, passes[-1], context, module)
+        except Exception as error:
+            path = dump.reproducer_path(stage.name)
+            known = as_compile_error(error, stage.name)
+            write_reproducer(path, context, start, passes, known)
+            known.add_note(f"reproducer: {path}")
+            if known is error:
+                raise
+            raise known from error
+        dump.write(stage.name, module)
+
+
+def run_stage(stage: Stage, one: ModulePass, context: Context, module: ModuleOp) -> None:
+    """Run one stage between the checks of its levels."""
+    check_level(module, stage.level_before, stage=stage.name)
+    one.apply(context, module)
+    module.verify()
+    check_level(module, stage.level_after, stage=stage.name)
+
+
+def compile_module(
+    module: ModuleOp, options: CompileOptions, progress: Progress = SILENT, cache: Cache | None = None
+) -> Artifact:
+    """Compile a graph-level module to an artifact. The module given is left as it was."""
+    from .build_artifact import build_artifact
+
+    working = module.clone()
+    lower_module(working, options, progress)
+    total = len(stages_for(options)) + 1
+    progress.stage("compile", total, total)
+    artifact = build_artifact(working, options, cache)
+    progress.finished()
+    return artifact
