@@ -30,6 +30,8 @@ Tool = Callable[[Sequence[str]], int | None]
 SECONDS = 60
 DEBUG_PREFIX = re.compile(r"%dbg\([^)]*\)\s*")
 SHELL_SYNTAX = re.compile(r"[<>;&`$*]")
+LASTING_FLAGS = {"--disable-verify", "--syntax-highlight"}
+"""Flags by which xDSL's driver changes its classes for the rest of the process."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Stage:
     arguments: tuple[str, ...]
     negated: bool
     merged: bool
+
+
+def needs_shell(word: str) -> bool:
+    """Whether a word, found outside its quotes, may mean something to a shell or outlast the run."""
+    return bool(SHELL_SYNTAX.search(word)) or word in LASTING_FLAGS
 
 
 def parse_pipeline(line: str, tools: Mapping[str, Tool]) -> list[Stage] | None:
@@ -53,7 +60,7 @@ def parse_pipeline(line: str, tools: Mapping[str, Tool]) -> list[Stage] | None:
         negated = words[:1] == ["not"]
         merged = words[-1:] == ["2>&1"]
         words = words[negated : len(words) - merged]
-        if not words or words[0] not in tools or any(SHELL_SYNTAX.search(argument) for argument in words[1:]):
+        if not words or words[0] not in tools or any(map(needs_shell, words[1:])):
             return None
         stages.append(Stage(words[0], tuple(words[1:]), negated, merged))
         words = []
@@ -119,12 +126,36 @@ def run_stage(stage: Stage, tool: Tool, standard_input: str) -> Outcome:
     return Outcome(passed, output.text(), "" if stage.merged else error.text())
 
 
+def run_opt(arguments: Sequence[str]) -> int:
+    """albumen-opt."""
+    from albumen.tools.opt import main
+
+    return main(arguments)
+
+
+def run_albumen(arguments: Sequence[str]) -> int:
+    """albumen."""
+    from albumen.tools.albumen import main
+
+    return main(arguments)
+
+
+def run_filecheck(arguments: Sequence[str]) -> None:
+    """filecheck, which takes its own name as the first argument and exits by itself."""
+    from filecheck.main import main
+
+    main(["filecheck", *arguments])
+
+
+# lit sends the format to its workers by pickle, so the tools stand in a module.
+TOOLS: Mapping[str, Tool] = {"albumen-opt": run_opt, "albumen": run_albumen, "filecheck": run_filecheck}
+
+
 class InProcessTest(lit.formats.ShTest):
     """ShTest whose lines run in this process where they can."""
 
-    def __init__(self, tools: Mapping[str, Tool]):
+    def __init__(self) -> None:
         super().__init__(execute_external=False)
-        self.tools = tools
 
     def execute(self, test: Any, litConfig: Any) -> Any:
         if test.config.unsupported:
@@ -136,7 +167,7 @@ class InProcessTest(lit.formats.ShTest):
         substitutions = [*test.config.substitutions, *lit.TestRunner.getDefaultSubstitutions(test, folder, base)]
         limit = test.config.recursiveExpansionLimit
         lines = lit.TestRunner.applySubstitutions(script, substitutions, {}, recursion_limit=limit)
-        pipelines = [parse_pipeline(line, self.tools) for line in lines]
+        pipelines = [parse_pipeline(line, TOOLS) for line in lines]
         log: list[str] = []
         for pipeline in pipelines:
             if pipeline is None:
@@ -150,7 +181,7 @@ class InProcessTest(lit.formats.ShTest):
         """Run stages one after the other, logging each; False at the first that fails."""
         text = ""
         for stage in pipeline:
-            outcome = run_stage(stage, self.tools[stage.tool], text)
+            outcome = run_stage(stage, TOOLS[stage.tool], text)
             text = outcome.output
             log.append(f"$ {'not ' * stage.negated}{shlex.join([stage.tool, *stage.arguments])}\n{outcome.error}")
             if not outcome.passed:

@@ -14,29 +14,8 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "src")]
 
 from inprocess import InProcessTest  # noqa: E402
 
-
-def run_opt(arguments):
-    from albumen.tools.opt import main
-
-    return main(arguments)
-
-
-def run_albumen(arguments):
-    from albumen.tools.albumen import main
-
-    return main(arguments)
-
-
-def run_filecheck(arguments):
-    from filecheck.main import main
-
-    return main(["filecheck", *arguments])
-
-
 config.name = "albumen"
-config.test_format = InProcessTest(
-    {"albumen-opt": run_opt, "albumen": run_albumen, "filecheck": run_filecheck},
-)
+config.test_format = InProcessTest()
 config.suffixes = [".mlir"]
 config.test_source_root = HERE
 config.test_exec_root = os.path.join(ROOT, "build", "filecheck")

@@ -1,4 +1,4 @@
-// RUN: %opt %s -p canonicalize,cse | %filecheck %s
+// RUN: %opt %s -p cse,dce | %filecheck %s
 
 // CHECK-LABEL: func.func @twice
 // CHECK-NEXT:    [[SUM:%.*]] = arith.addf %a, %a : f32

@@ -1,0 +1,156 @@
+"""--check-each: translation validation. The module's functions are evaluated before the first pass and after each one on
+the same random inputs, and the results compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ..dialects.errors import EvaluationError, InternalError
+from ..dialects.evaluate import evaluate_function, random_inputs
+from ..dialects.sym.dialect import GuardOp, SymbolOp
+from .observers import Observer
+
+Array = NDArray[Any]
+
+LARGEST = 9
+"""The largest value a symbol is given, unless its minimum is larger: evaluation is exact but slow."""
+DRAWS = 200
+UNEVALUATED = ("simt.kernel", "host.source")
+"""What has no evaluation: its meaning is running its text."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of one function."""
+
+    function: str
+    symbols: dict[str, int]
+    inputs: list[Array]
+    results: list[Array]
+
+
+def symbol_choices(module: ModuleOp, rng: random.Random) -> Iterator[dict[str, int]]:
+    """Two assignments of the module's symbols within their ranges and guards: the smallest values, and small random ones.
+
+    Raises:
+        EvaluationError: no draw satisfies the guards.
+    """
+    symbols = [op for op in module.ops if isinstance(op, SymbolOp)]
+    guards = [op for op in module.ops if isinstance(op, GuardOp)]
+    allowed = {op.sym_name.data: small_values(op) for op in symbols}
+    smallest = {name: values[0] for name, values in allowed.items()}
+    drawn = [{name: rng.choice(values) for name, values in allowed.items()} for _ in range(DRAWS)]
+    fitting = [one for one in (smallest, *drawn) if all(holds(guard, one) for guard in guards)]
+    if not fitting:
+        raise EvaluationError(f"no small values of the symbols {', '.join(allowed)} satisfy the guards of the module")
+    yield fitting[0]
+    yield from (one for one in fitting[1:2] if one != fitting[0])
+
+
+def small_values(op: SymbolOp) -> list[int]:
+    """The multiples within the range of a symbol, from the smallest up to a bound on size."""
+    step, low = op.multiple_of.data, op.minimum.data
+    first = -(-low // step) * step
+    last = max(LARGEST, first + step)
+    if op.maximum is not None:
+        last = min(last, op.maximum.data)
+    return list(range(first, last + 1, step)) or [first]
+
+
+def holds(guard: GuardOp, symbols: dict[str, int]) -> bool:
+    """Whether a guard is true of an assignment."""
+    value = guard.expr.data.evaluate(symbols)
+    return value == 0 if guard.relation.data == "==" else value >= 0
+
+
+def difference(expected: Sequence[Array], found: Sequence[Array]) -> str:
+    """How two lists of results differ, or an empty text.
+
+    Integers and booleans must be equal. Floats may differ as a composite and its expansion do: by a few units in the last
+    place of the largest magnitude in the array, since a sum may be taken in another order.
+    """
+    if len(expected) != len(found):
+        return f"{len(expected)} results before, {len(found)} after"
+    for number, (before, after) in enumerate(zip(expected, found, strict=True)):
+        if before.dtype != after.dtype or before.shape != after.shape:
+            return f"result {number} is {before.dtype}{list(before.shape)} before, {after.dtype}{list(after.shape)} after"
+        wrong = ~close(before, after)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            return f"result {number} differs at {list(at)}: {before[at]} before, {after[at]} after"
+    return ""
+
+
+def close(before: Array, after: Array) -> NDArray[np.bool_]:
+    """Elementwise: equal, or floats within the tolerance."""
+    if before.dtype.kind in "biu":
+        return np.asarray(before == after)
+    wide_before, wide_after = before.astype(np.float64), after.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        same = (wide_before == wide_after) | (np.isnan(wide_before) & np.isnan(wide_after))
+        finite = np.isfinite(wide_before) & np.isfinite(wide_after)
+        scale = max(1.0, float(np.max(np.abs(wide_before), where=finite, initial=0.0)))
+        near = finite & (np.abs(wide_before - wide_after) <= 16 * unit(before) * scale)
+    return same | near
+
+
+def unit(array: Array) -> float:
+    """The gap between 1 and the next number of a float dtype; numpy's finfo does not know the narrow ones."""
+    one = np.ones((), array.dtype)
+    step = 1.0
+    while (one + np.asarray(step / 2, array.dtype)).astype(np.float64) > 1.0:
+        step /= 2
+    return step
+
+
+@dataclass
+class CheckEach(Observer):
+    """Compares the values of every function before and after each pass."""
+
+    seed: int = 0
+    _cases: list[Case] = field(default_factory=list[Case], init=False)
+
+    def start(self, module: ModuleOp) -> None:
+        rng = random.Random(self.seed)
+        self._cases = []
+        for op in module.ops:
+            if not isinstance(op, FuncOp) or op.is_declaration:
+                continue
+            for symbols in symbol_choices(module, rng):
+                inputs = random_inputs(op, self._generator(op), symbols)
+                name = op.sym_name.data
+                results = evaluate_function(module, name, inputs, symbols)
+                self._cases.append(Case(name, symbols, inputs, results))
+
+    def _generator(self, op: FuncOp) -> np.random.Generator:
+        digest = hashlib.sha256(f"{self.seed} {op.sym_name.data}".encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:8], "little"))
+
+    def after(self, one: ModulePass, module: ModuleOp) -> None:
+        if any(op.name in UNEVALUATED for op in module.ops):
+            return
+        for case in self._cases:
+            found = evaluate_function(module, case.function, case.inputs, case.symbols)
+            wrong = difference(case.results, found)
+            if wrong:
+                where = f"@{case.function}" + (f" with {case.symbols}" if case.symbols else "")
+                raise InternalError(f"--check-each: {where}: {wrong}", op=self._named(module, case.function))
+
+    @staticmethod
+    def _named(module: ModuleOp, name: str) -> Operation | None:
+        for op in module.ops:
+            if isinstance(op, FuncOp) and op.sym_name.data == name:
+                return op
+        return None

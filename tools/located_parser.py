@@ -1,0 +1,29 @@
+"""A parser that gives an op without a `loc(...)` its place in the file, as mlir-opt does: errors can name it."""
+
+from __future__ import annotations
+
+import bisect
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+
+
+class LocatedParser(Parser):
+    """Parses a piece of a file that begins after `line_offset` lines of it."""
+
+    def __init__(self, context: Context, text: str, name: str, line_offset: int = 0):
+        super().__init__(context, text, name)
+        self._file = StringAttr(name)
+        self._line_starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+        self._line_offset = line_offset
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            line = bisect.bisect_right(self._line_starts, start)
+            column = start - self._line_starts[line - 1] + 1
+            op.location = FileLineColLoc(self._file, IntAttr(line + self._line_offset), IntAttr(column))
+        return op
