@@ -1,0 +1,57 @@
+"""The pointer type of the loop level, and the scalars and vectors that go through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+
+def is_scalar(attribute: Attribute) -> bool:
+    """Whether a type is a scalar of the loop level: a signless integer, a float, or index."""
+    return isinstance(attribute, IntegerType | AnyFloat | IndexType)
+
+
+def is_element(attribute: Attribute) -> bool:
+    """Whether memory can hold elements of this type."""
+    return isinstance(attribute, IntegerType | AnyFloat)
+
+
+def lanes(attribute: Attribute) -> tuple[int, Attribute]:
+    """Lane count and element type; a scalar has one lane."""
+    if isinstance(attribute, VectorType):
+        kind = cast("VectorType[Attribute]", attribute)
+        return prod(kind.get_shape()), kind.element_type
+    return 1, attribute
+
+
+@irdl_attr_definition
+class PtrType(ParametrizedAttribute, TypeAttribute):
+    """`!loop.ptr<f32>`: address of elements. Offsets count elements. Integers are signless, i1 takes a byte."""
+
+    name = "loop.ptr"
+    element: Attribute
+
+    def verify(self) -> None:
+        if not is_element(self.element):
+            raise VerifyException(f"a pointer points to integers or floats, found {self.element}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            at = parser.pos
+            element = parser.parse_type()
+            if not is_element(element):
+                parser.raise_error(f"a pointer points to integers or floats, found {element}", at, parser.pos)
+            return (element,)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element)
