@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    VarConstraint,
-    base,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -26,7 +23,7 @@ from .types import PtrType, lanes
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
-    """`%t = loop.alloc %n bound 4096 : !loop.ptr<f32>`: scratch of %n elements, undefined at first.
+    """`%t = loop.alloc %n bound 4096 : !loop.ptr<f32, align 64>`: scratch of %n elements, undefined at first.
 
     It belongs to the iteration of the loop it stands in. `bound` is the largest count there can be, where one is known.
     """
@@ -42,7 +39,7 @@ class AllocOp(IRDLOperation):
         super().__init__(
             operands=[count],
             properties={"bound": None if bound is None else IntegerAttr(bound, i64)},
-            result_types=[PtrType(element)],
+            result_types=[PtrType.of(element, 64)],
         )
 
     def verify_(self) -> None:
@@ -52,18 +49,24 @@ class AllocOp(IRDLOperation):
 
 @irdl_op_definition
 class OffsetOp(IRDLOperation):
-    """`%q = loop.offset %p[%i] : !loop.ptr<f32>`: the address %i elements further."""
+    """`%q = loop.offset %p[%i] : !loop.ptr<f32> -> !loop.ptr<f32>`: the address %i elements further."""
 
     name = "loop.offset"
-    T: ClassVar = VarConstraint("T", base(PtrType))
-    pointer = operand_def(T)
+    pointer = operand_def(PtrType)
     offset = operand_def(IndexType)
-    result = result_def(T)
+    result = result_def(PtrType)
     traits = traits_def(Pure())
-    assembly_format = "$pointer `[` $offset `]` attr-dict `:` type($result)"
+    assembly_format = "$pointer `[` $offset `]` attr-dict `:` type($pointer) `->` type($result)"
 
     def __init__(self, pointer: SSAValue, offset: SSAValue):
-        super().__init__(operands=[pointer, offset], result_types=[pointer.type])
+        assert isinstance(pointer.type, PtrType)
+        super().__init__(operands=[pointer, offset], result_types=[PtrType.of(pointer.type.element)])
+
+    def verify_(self) -> None:
+        source, result = self.pointer.type, self.result.type
+        assert isinstance(source, PtrType) and isinstance(result, PtrType)
+        if source.element != result.element:
+            raise VerifyException(f"an offset keeps the element, found {source} to {result}")
 
 
 def _verify_access(pointer: Attribute, value: Attribute) -> None:

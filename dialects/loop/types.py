@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -32,12 +32,30 @@ def lanes(attribute: Attribute) -> tuple[int, Attribute]:
     return 1, attribute
 
 
+def element_bytes(element: Attribute) -> int:
+    """Bytes an element takes in memory; i1 takes one."""
+    if isinstance(element, IntegerType):
+        return max(1, element.width.data // 8)
+    if isinstance(element, AnyFloat):
+        return max(1, element.bitwidth // 8)
+    raise VerifyException(f"a pointer points to integers or floats, found {element}")
+
+
 @irdl_attr_definition
 class PtrType(ParametrizedAttribute, TypeAttribute):
-    """`!loop.ptr<f32>`: address of elements. Offsets count elements. Integers are signless, i1 takes a byte."""
+    """`!loop.ptr<f32>`, `!loop.ptr<f32, align 16>`: address of elements, a multiple of `align` bytes (default: their size).
+
+    Offsets count elements. Integers are signless, i1 takes a byte.
+    """
 
     name = "loop.ptr"
     element: Attribute
+    align: IntAttr
+
+    @classmethod
+    def of(cls, element: Attribute, align: int | None = None) -> PtrType:
+        """The pointer type; without `align` nothing but the element's own size is promised."""
+        return cls(element, IntAttr(align if align is not None else element_bytes(element)))
 
     def verify(self) -> None:
         if not is_element(self.element):
@@ -50,8 +68,14 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
             element = parser.parse_type()
             if not is_element(element):
                 parser.raise_error(f"a pointer points to integers or floats, found {element}", at, parser.pos)
-            return (element,)
+            align = element_bytes(element)
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("align")
+                align = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            return (element, IntAttr(align))
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.element)
+            if self.align.data != element_bytes(self.element):
+                printer.print_string(f", align {self.align.data}")
