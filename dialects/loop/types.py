@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType, IndexType, IntAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -34,18 +34,16 @@ def lanes(attribute: Attribute) -> tuple[int, Attribute]:
 
 def element_bytes(element: Attribute) -> int:
     """Bytes an element takes in memory; i1 takes one."""
-    if isinstance(element, IntegerType):
-        return max(1, element.width.data // 8)
-    if isinstance(element, AnyFloat):
-        return max(1, element.bitwidth // 8)
-    raise VerifyException(f"a pointer points to integers or floats, found {element}")
+    if not is_element(element) or not isinstance(element, FixedBitwidthType):
+        raise VerifyException(f"a pointer points to integers or floats, found {element}")
+    return max(1, element.bitwidth // 8)
 
 
 @irdl_attr_definition
 class PtrType(ParametrizedAttribute, TypeAttribute):
-    """`!loop.ptr<f32>`, `!loop.ptr<f32, align 16>`: address of elements, a multiple of `align` bytes (default: their size).
+    """`!loop.ptr<f32>`, `!loop.ptr<f32, align 16>`: address of elements, a multiple of `align` bytes.
 
-    Offsets count elements. Integers are signless, i1 takes a byte.
+    `align` is the element's size unless said. Offsets count elements. Integers are signless, i1 takes a byte.
     """
 
     name = "loop.ptr"
