@@ -1,5 +1,7 @@
-"""--check-each: translation validation. The module's functions are evaluated before the first pass and after each one on
-the same random inputs, and the results compared.
+"""--check-each: translation validation.
+
+The module's functions are evaluated before the first pass and after each one on the same random inputs, and the results
+compared.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from xdsl.passes import ModulePass
 from ..dialects.errors import EvaluationError, InternalError
 from ..dialects.evaluate import evaluate_function, random_inputs
 from ..dialects.sym.dialect import GuardOp, SymbolOp
+from ..dialects.sym.expr import evaluate_int
 from .observers import Observer
 
 Array = NDArray[Any]
@@ -42,7 +45,7 @@ class Case:
 
 
 def symbol_choices(module: ModuleOp, rng: random.Random) -> Iterator[dict[str, int]]:
-    """Two assignments of the module's symbols within their ranges and guards: the smallest values, and small random ones.
+    """Two assignments of the module's symbols within their ranges and guards: the smallest, and small random ones.
 
     Raises:
         EvaluationError: no draw satisfies the guards.
@@ -71,21 +74,23 @@ def small_values(op: SymbolOp) -> list[int]:
 
 def holds(guard: GuardOp, symbols: dict[str, int]) -> bool:
     """Whether a guard is true of an assignment."""
-    value = guard.expr.data.evaluate(symbols)
+    value = evaluate_int(guard.expr.data, symbols)
     return value == 0 if guard.relation.data == "==" else value >= 0
 
 
 def difference(expected: Sequence[Array], found: Sequence[Array]) -> str:
     """How two lists of results differ, or an empty text.
 
-    Integers and booleans must be equal. Floats may differ as a composite and its expansion do: by a few units in the last
-    place of the largest magnitude in the array, since a sum may be taken in another order.
+    Integers and booleans must be equal. Floats may differ as a composite and its expansion do: by a few units in the
+    last place of the largest magnitude in the array, since a sum may be taken in another order.
     """
     if len(expected) != len(found):
         return f"{len(expected)} results before, {len(found)} after"
     for number, (before, after) in enumerate(zip(expected, found, strict=True)):
         if before.dtype != after.dtype or before.shape != after.shape:
-            return f"result {number} is {before.dtype}{list(before.shape)} before, {after.dtype}{list(after.shape)} after"
+            return (
+                f"result {number} is {before.dtype}{list(before.shape)} before, {after.dtype}{list(after.shape)} after"
+            )
         wrong = ~close(before, after)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
