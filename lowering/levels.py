@@ -36,6 +36,9 @@ MODULE = ("builtin.module", "sym.*")
 FUNCTION = ("func.func", "func.return")
 SCALAR_CODE = ("arith.*", "math.*", "scf.*", "vector.*")
 KERNEL_BODIES = {"kernel.func": ("kernel.*", "func.return"), "kernel.*": ("hlir.*", "kernel.yield")}
+LOOP_BODIES = {"loop.kernel": ("loop.*", *SCALAR_CODE)}
+# Scalar functions without an upstream op keep their spelling of the loop dialect.
+SIMT_BODIES = {"simt.kernel": ("simt.*", "nv.*", "apple.*", "loop.apply", *SCALAR_CODE)}
 
 LEVELS: Mapping[str, Level] = MappingProxyType(
     {
@@ -45,12 +48,9 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
             Level("e-graph", (*MODULE, *FUNCTION, "hlir.*", "equivalence.*", "kernel.call_*"), dominance=False),
             Level("kernel", (*MODULE, *FUNCTION, "kernel.*", "hlir.loop", "hlir.yield"), KERNEL_BODIES),
             Level("program", (*MODULE, "host.*", "kernel.func"), KERNEL_BODIES),
-            Level("loop", (*MODULE, "host.*", "loop.kernel"), {"loop.kernel": ("loop.*", *SCALAR_CODE)}),
-            Level(
-                "simt",
-                (*MODULE, "host.*", "simt.kernel"),
-                {"simt.kernel": ("simt.*", "nv.*", "apple.*", *SCALAR_CODE)},
-            ),
+            # A matmul template for a GPU is thread-level code from the start.
+            Level("loop", (*MODULE, "host.*", "loop.kernel", "simt.kernel"), {**LOOP_BODIES, **SIMT_BODIES}),
+            Level("simt", (*MODULE, "host.*", "simt.kernel"), SIMT_BODIES),
             Level("source", (*MODULE, "host.*")),
         )
     }

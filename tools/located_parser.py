@@ -8,6 +8,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
 from xdsl.ir import Operation
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ..dialects.errors import CompileError
 
 
 class LocatedParser(Parser):
@@ -21,7 +24,12 @@ class LocatedParser(Parser):
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
-        op = super().parse_operation()
+        try:
+            op = super().parse_operation()
+        except (DiagnosticException, CompileError) as error:
+            # A type, an attribute or an op that refuses what it is built from does not know where that stands.
+            message = error.message if isinstance(error, CompileError) else str(error)
+            raise ParseError(self._current_token.span, message) from error
         if isinstance(op.location, UnknownLoc):
             line = bisect.bisect_right(self._line_starts, start)
             column = start - self._line_starts[line - 1] + 1
