@@ -1,4 +1,6 @@
-"""The closed grammar of size expressions: values against Python's own arithmetic, refusals, and solving for a symbol."""
+"""The closed grammar of size expressions: values against Python's own arithmetic, refusals, and solving for a
+symbol.
+"""
 
 from __future__ import annotations
 
