@@ -6,11 +6,11 @@ another; both are checked.
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -38,53 +38,36 @@ class Cache(Protocol):
         ...
 
 
-PassOptions = Mapping[str, Any]
-
-
-def no_options(options: CompileOptions) -> PassOptions:
-    """A stage that is the same for every compile."""
-    return {}
-
-
-def for_target(options: CompileOptions) -> PassOptions:
-    """A stage that depends on the target."""
-    return {"target": options.target}
-
-
-def for_equality(options: CompileOptions) -> PassOptions:
-    """What bounds the e-graph; anything not asked for keeps the pass's own default."""
-    wanted = {"theories": options.theories, "nodes": options.nodes, "iterations": options.iterations}
-    return {name: value for name, value in wanted.items() if value}
-
-
 @dataclass(frozen=True)
 class Stage:
-    """One pass of the compile: its options from those of the compile, and the levels before and after it."""
+    """One pass of the compile, the levels before and after it, and the targets that need it."""
 
     name: str
-    options: Callable[[CompileOptions], PassOptions]
     level_before: str
     level_after: str
     targets: tuple[str, ...] = TARGETS
 
     def make(self, options: CompileOptions) -> ModulePass:
-        """The pass."""
-        return load_pass(self.name)(**self.options(options))
+        """The pass. Each field of it that is named as a compile option takes that option's value, unless it is empty."""
+        cls = load_pass(self.name)
+        shared = {field.name for field in dataclasses.fields(cls)} & {f.name for f in dataclasses.fields(options)}
+        values = {name: getattr(options, name) for name in sorted(shared)}
+        return cls(**{name: value for name, value in values.items() if value})
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage("canonicalize", no_options, "graph", "graph"),
-    Stage("simplify-dims", no_options, "graph", "graph"),
-    Stage("roll-loops", no_options, "graph", "graph"),
-    Stage("eqsat", for_equality, "graph", "e-graph"),
-    Stage("extract", no_options, "e-graph", "graph"),
-    Stage("cover", no_options, "graph", "kernel"),
-    Stage("schedule", for_target, "kernel", "kernel"),
-    Stage("plan-memory", for_target, "kernel", "program"),
-    Stage("lower-kernels", for_target, "program", "loop"),
-    Stage("map-threads", for_target, "loop", "simt", targets=("cuda", "metal")),
-    Stage("emit", for_target, "simt", "source", targets=("cuda", "metal")),
-    Stage("emit", for_target, "loop", "source", targets=("c",)),
+    Stage("canonicalize", "graph", "graph"),
+    Stage("simplify-dims", "graph", "graph"),
+    Stage("roll-loops", "graph", "graph"),
+    Stage("eqsat", "graph", "e-graph"),
+    Stage("extract", "e-graph", "graph"),
+    Stage("cover", "graph", "kernel"),
+    Stage("schedule", "kernel", "kernel"),
+    Stage("plan-memory", "kernel", "program"),
+    Stage("lower-kernels", "program", "loop"),
+    Stage("map-threads", "loop", "simt", targets=("cuda", "metal")),
+    Stage("emit", "simt", "source", targets=("cuda", "metal")),
+    Stage("emit", "loop", "source", targets=("c",)),
 )
 
 
