@@ -13,7 +13,7 @@ from ..lowering.passes import load
 DIALECTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "apple": ("dialects.apple", "APPLE"),
-        "hlir": ("dialects.hlir", "HLIR"),
+        "hlir": ("dialects.hlir.dialect", "HLIR"),
         "host": ("dialects.host", "HOST"),
         "kernel": ("dialects.kernel", "KERNEL"),
         "loop": ("dialects.loop", "LOOP"),
