@@ -22,7 +22,7 @@ from .sync import (
     ShuffleModeAttr,
     ShuffleOp,
 )
-from .types import PtrType, RegType, Space, SpaceAttr, element_bytes, is_scalar
+from .types import PtrType, RegType, Space, SpaceAttr, element_bytes, is_scalar, vector_lanes
 
 SIMT = Dialect(
     "simt",
@@ -85,4 +85,5 @@ __all__ = [
     "is_scalar",
     "kernels_of",
     "part_extent",
+    "vector_lanes",
 ]

@@ -23,6 +23,8 @@ from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInte
 from xdsl.utils.exceptions import VerifyException
 
 from ..sym.dialect import ExprAttr
+from .memory import SharedOp
+from .sync import WARP, ReduceBlockOp
 from .types import PtrType, is_scalar
 
 MAX_THREADS = 1024
@@ -110,6 +112,12 @@ class KernelOp(IRDLOperation):
         if not 0 <= smem <= MAX_SHARED_BYTES:
             raise VerifyException(f"smem is {smem} bytes, a block has at most {MAX_SHARED_BYTES}")
         self._verify_arguments()
+        for op in self.body.walk():
+            if isinstance(op, SharedOp) and op.offset.value.data >= max(smem, 1):
+                raise VerifyException(f"simt.shared at {op.offset.value.data} lies outside the {smem} bytes of smem")
+        reduces = any(isinstance(op, ReduceBlockOp) for op in self.body.walk())
+        if reduces and self.threads % WARP:
+            raise VerifyException(f"a block reduction needs whole warps, found {self.threads} threads")
 
     def _verify_arguments(self) -> None:
         pointers = [arg for arg in self.body.block.args if isinstance(arg.type, PtrType)]

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IntegerAttr,
     IntegerType,
+    UnitAttr,
     i32,
     i64,
 )
@@ -24,6 +25,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -169,7 +171,9 @@ class ReduceWarpOp(IRDLOperation):
 class ReduceBlockOp(IRDLOperation):
     """`%r = simt.reduce_block add %v, %scratch : f32, !simt.ptr<f32, shared>`: every thread gets the block's reduction.
 
-    `scratch` has one element a warp of the block. Contains block barriers: all threads of the block take part.
+    `scratch` has one element a warp of the block, which consists of whole warps. Contains block barriers: all threads
+    of the block take part. `fresh` promises that no thread can still be reading the scratch of an earlier reduction,
+    which saves a barrier.
     """
 
     name = "simt.reduce_block"
@@ -177,14 +181,15 @@ class ReduceBlockOp(IRDLOperation):
     combiner = prop_def(CombinerAttr)
     value = operand_def(T)
     scratch = operand_def(PtrType)
+    fresh = opt_prop_def(UnitAttr)
     result = result_def(T)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "$combiner $value `,` $scratch attr-dict `:` type($value) `,` type($scratch)"
+    assembly_format = "$combiner $value `,` $scratch (`fresh` $fresh^)? attr-dict `:` type($value) `,` type($scratch)"
 
-    def __init__(self, combiner: Combiner, value: SSAValue, scratch: SSAValue):
+    def __init__(self, combiner: Combiner, value: SSAValue, scratch: SSAValue, *, fresh: bool = False):
         super().__init__(
             operands=[value, scratch],
-            properties={"combiner": CombinerAttr(combiner)},
+            properties={"combiner": CombinerAttr(combiner), "fresh": UnitAttr() if fresh else None},
             result_types=[value.type],
         )
 

@@ -157,4 +157,4 @@ class RegType(ParametrizedAttribute, TypeAttribute):
         if any(extent <= 0 for extent in self.get_shape()):
             raise VerifyException(f"extents of a register array must be positive, found {list(self.get_shape())}")
         if isinstance(self.element, VectorType | RegType | PtrType):
-            raise VerifyException(f"a register array holds scalars or matrix fragments, found {self.element!s}")
+            raise VerifyException("a register array holds scalars or matrix fragments, not vectors, arrays or pointers")

@@ -33,8 +33,8 @@ simt.kernel @memory(%x: !simt.ptr<bf16, global, align 16>, %y: !simt.ptr<f32, gl
   // CHECK-NEXT: }
 }
 
-// CHECK: simt.kernel @threads(%v: f32) grid [#sym.expr<1>] block [64, 2, 1] {
-simt.kernel @threads(%v: f32) grid [#sym.expr<1>] block [64, 2, 1] {
+// CHECK: simt.kernel @threads(%v: f32) grid [#sym.expr<1>] block [64, 2, 1] smem 16 {
+simt.kernel @threads(%v: f32) grid [#sym.expr<1>] block [64, 2, 1] smem 16 {
   // CHECK-NEXT: simt.grid_wait
   simt.grid_wait
   // CHECK-NEXT: simt.grid_release
