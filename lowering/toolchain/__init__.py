@@ -1,1 +1,1 @@
-"""Compilers behind the emitted texts: the C compiler, NVRTC, and the CPU shim that runs CUDA and Metal text in tests."""
+"""Compilers of the emitted texts: the C compiler, NVRTC, and the CPU shim that runs CUDA and Metal text."""
