@@ -1,0 +1,1 @@
+"""The `hlir` dialect: a small language of pure tensor ops with symbolic shapes."""

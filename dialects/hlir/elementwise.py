@@ -1,0 +1,413 @@
+"""Primitive elementwise ops: a scalar function of each element; operands and result have one shape."""
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from ..dtype import DTYPES, F32, F64, FLOATS, I1, INTEGERS, DType, dtype_of
+from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
+from .types import TensorType, tensor_type
+
+NUMBERS: tuple[DType, ...] = (*INTEGERS, *FLOATS)
+BITS: tuple[DType, ...] = (I1, *INTEGERS)
+
+
+class Elementwise(TensorOp, ABC):
+    """One scalar function applied to each element. The result has the operands' type unless RESULT names another dtype.
+
+    Floats narrower than f32 are computed in f32 and rounded once.
+    """
+
+    KIND: ClassVar[Kind] = Kind.ELEMENTWISE
+    POINTWISE: ClassVar[bool] = True
+    ARITY: ClassVar[int]
+    DOMAIN: ClassVar[tuple[DType, ...]] = FLOATS
+    RESULT: ClassVar[DType | None] = None
+    COMMUTATIVE: ClassVar[bool] = False
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
+        require_operands(operands, cls.ARITY)
+        first = operands[0]
+        require(all(t == first for t in operands), f"operand types differ: {', '.join(map(str, operands))}")
+        require_dtype(first, cls.DOMAIN, "the element type")
+        return (first if cls.RESULT is None else first.with_dtype(cls.RESULT),)
+
+    def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
+        compute = self.operand_types[0].dtype.compute.numpy
+        with np.errstate(all="ignore"):
+            value = self.function(*(x.astype(compute, copy=False) for x in inputs))
+            return (np.asarray(value).astype(self.result_type.dtype.numpy, copy=False),)
+
+    def function(self, *args: Array) -> Array:
+        """The scalar function on arrays of the compute dtype."""
+        raise NotImplementedError(self.name)  # abstract: every concrete class defines it
+
+
+class Unary(Elementwise, ABC):
+    """y = f(x)."""
+
+    ARITY: ClassVar[int] = 1
+    operand = operand_def(TensorType)
+    result = result_def(TensorType)
+
+
+class Binary(Elementwise, ABC):
+    """y = f(a, b)."""
+
+    ARITY: ClassVar[int] = 2
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    result = result_def(TensorType)
+
+
+def samples(dtypes: Sequence[DType], arity: int, wrong: DType | None = None, low: float = -2.0, high: float = 2.0) -> tuple[Sample, ...]:
+    """A sample for each dtype, an empty and a 0-d one, one with mixed shapes, and one with the dtype `wrong`."""
+    good = [Sample((tensor_type([3, 5], d),) * arity, low=low, high=high) for d in dtypes]
+    edge = [Sample((tensor_type(dims, dtypes[-1]),) * arity, low=low, high=high) for dims in ((0, 4), ())]
+    bad = [Sample((tensor_type([2], wrong),) * arity, error="element type must be one of")] if wrong else []
+    if arity > 1:
+        shapes = (tensor_type([2], dtypes[0]),) + (tensor_type([3], dtypes[0]),) * (arity - 1)
+        bad.append(Sample(shapes, error="operand types differ"))
+    return (*good, *edge, *bad)
+
+
+@irdl_op_definition
+class Log2Op(Unary):
+    """y = log2(x). -inf at 0, NaN below."""
+
+    name = "hlir.log2"
+    ATEN: ClassVar = ("aten.log2.default",)
+    SPELLING: ClassVar = "log2"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1, 0.0, 9.0)
+
+    def function(self, *args: Array) -> Array:
+        return np.log2(args[0])
+
+
+@irdl_op_definition
+class Exp2Op(Unary):
+    """y = 2^x."""
+
+    name = "hlir.exp2"
+    ATEN: ClassVar = ("aten.exp2.default",)
+    SPELLING: ClassVar = "exp2"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.exp2(args[0])
+
+
+@irdl_op_definition
+class SinOp(Unary):
+    """y = sin(x), x in radians. NaN for infinities."""
+
+    name = "hlir.sin"
+    ATEN: ClassVar = ("aten.sin.default",)
+    SPELLING: ClassVar = "sin"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1, -9.0, 9.0)
+
+    def function(self, *args: Array) -> Array:
+        return np.sin(args[0])
+
+
+@irdl_op_definition
+class SqrtOp(Unary):
+    """y = sqrt(x), correctly rounded. NaN below 0; sqrt(-0.0) is -0.0."""
+
+    name = "hlir.sqrt"
+    ATEN: ClassVar = ("aten.sqrt.default",)
+    SPELLING: ClassVar = "sqrt"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1, -1.0, 9.0)
+
+    def function(self, *args: Array) -> Array:
+        return np.sqrt(args[0])
+
+
+@irdl_op_definition
+class RecipOp(Unary):
+    """y = 1 / x, correctly rounded."""
+
+    name = "hlir.recip"
+    ATEN: ClassVar = ("aten.reciprocal.default",)
+    SPELLING: ClassVar = "recip"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.reciprocal(args[0])
+
+
+@irdl_op_definition
+class FloorOp(Unary):
+    """The largest integer not above x."""
+
+    name = "hlir.floor"
+    ATEN: ClassVar = ("aten.floor.default",)
+    SPELLING: ClassVar = "floor"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.floor(args[0])
+
+
+@irdl_op_definition
+class RoundEvenOp(Unary):
+    """The nearest integer, ties to even."""
+
+    name = "hlir.round_even"
+    ATEN: ClassVar = ("aten.round.default",)
+    SPELLING: ClassVar = "round_even"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.rint(args[0])
+
+
+@irdl_op_definition
+class TruncOp(Unary):
+    """x without its fraction."""
+
+    name = "hlir.trunc"
+    ATEN: ClassVar = ("aten.trunc.default",)
+    SPELLING: ClassVar = "trunc"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 1, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.trunc(args[0])
+
+
+@irdl_op_definition
+class AddOp(Binary):
+    """a + b. Integers wrap in their own width."""
+
+    name = "hlir.add"
+    SPELLING: ClassVar = "add"
+    DOMAIN: ClassVar = NUMBERS
+    COMMUTATIVE: ClassVar = True
+    SAMPLES: ClassVar = samples(NUMBERS, 2, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.add(args[0], args[1])
+
+
+@irdl_op_definition
+class MulOp(Binary):
+    """a * b. Integers wrap in their own width."""
+
+    name = "hlir.mul"
+    SPELLING: ClassVar = "mul"
+    DOMAIN: ClassVar = NUMBERS
+    COMMUTATIVE: ClassVar = True
+    SAMPLES: ClassVar = samples(NUMBERS, 2, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.multiply(args[0], args[1])
+
+
+@irdl_op_definition
+class DivOp(Binary):
+    """a / b on floats, correctly rounded."""
+
+    name = "hlir.div"
+    SPELLING: ClassVar = "div"
+    SAMPLES: ClassVar = samples(FLOATS[:4], 2, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.true_divide(args[0], args[1])
+
+
+@irdl_op_definition
+class ModOp(Binary):
+    """The remainder of truncated division: the sign of a, as C's fmod and %."""
+
+    name = "hlir.mod"
+    ATEN: ClassVar = ("aten.fmod.Tensor",)
+    SPELLING: ClassVar = "mod"
+    DOMAIN: ClassVar = NUMBERS
+    SAMPLES: ClassVar = samples(FLOATS[:4], 2, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.fmod(args[0], args[1])
+
+
+@irdl_op_definition
+class FloorDivOp(Binary):
+    """floor(a / b) on integers. Division by zero has no defined result."""
+
+    name = "hlir.floor_div"
+    SPELLING: ClassVar = "floor_div"
+    DOMAIN: ClassVar = INTEGERS
+    SAMPLES: ClassVar = samples(INTEGERS, 2, F32, 1.0, 9.0)
+
+    def function(self, *args: Array) -> Array:
+        return np.floor_divide(args[0], args[1])
+
+
+@irdl_op_definition
+class MaximumOp(Binary):
+    """The larger of a and b; NaN if either is."""
+
+    name = "hlir.maximum"
+    ATEN: ClassVar = ("aten.maximum.default",)
+    SPELLING: ClassVar = "maximum"
+    DOMAIN: ClassVar = NUMBERS
+    COMMUTATIVE: ClassVar = True
+    SAMPLES: ClassVar = samples(NUMBERS, 2, I1)
+
+    def function(self, *args: Array) -> Array:
+        return np.maximum(args[0], args[1])
+
+
+@irdl_op_definition
+class LessThanOp(Binary):
+    """a < b as i1; false where either is NaN."""
+
+    name = "hlir.less_than"
+    SPELLING: ClassVar = "less_than"
+    DOMAIN: ClassVar = DTYPES
+    RESULT: ClassVar = I1
+    SAMPLES: ClassVar = samples(DTYPES, 2)
+
+    def function(self, *args: Array) -> Array:
+        return np.less(args[0], args[1])
+
+
+@irdl_op_definition
+class EqualOp(Binary):
+    """a == b as i1; false where either is NaN."""
+
+    name = "hlir.equal"
+    SPELLING: ClassVar = "equal"
+    DOMAIN: ClassVar = DTYPES
+    RESULT: ClassVar = I1
+    COMMUTATIVE: ClassVar = True
+    SAMPLES: ClassVar = samples(DTYPES, 2)
+
+    def function(self, *args: Array) -> Array:
+        return np.equal(args[0], args[1])
+
+
+@irdl_op_definition
+class FmaOp(Elementwise):
+    """a * b + c with one rounding. Only a `real` rule introduces it."""
+
+    name = "hlir.fma"
+    SPELLING: ClassVar = "fma"
+    ARITY: ClassVar[int] = 3
+    DOMAIN: ClassVar = (F32, F64)
+    SAMPLES: ClassVar = samples((F32,), 3, I1)
+
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    c = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    def function(self, *args: Array) -> Array:
+        wide = [x.astype(np.longdouble) for x in args]
+        return (wide[0] * wide[1] + wide[2]).astype(args[0].dtype)
+
+
+@irdl_op_definition
+class SelectOp(Elementwise):
+    """a where the condition holds, else b. Bits pass unchanged."""
+
+    name = "hlir.select"
+    SPELLING: ClassVar = "select"
+    ARITY: ClassVar[int] = 3
+    DOMAIN: ClassVar = DTYPES
+    SAMPLES: ClassVar = (
+        *(Sample((tensor_type([3, 5], I1), tensor_type([3, 5], d), tensor_type([3, 5], d))) for d in DTYPES),
+        Sample((tensor_type([2], F32), tensor_type([2], F32), tensor_type([2], F32)), error="the condition must be one of i1"),
+        Sample((tensor_type([2], I1), tensor_type([2], F32), tensor_type([3], F32)), error="operand types differ"),
+    )
+
+    condition = operand_def(TensorType)
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
+        require_operands(operands, 3)
+        condition, a, b = operands
+        require_dtype(condition, (I1,), "the condition")
+        require(a == b and condition.dims == a.dims, f"operand types differ: {', '.join(map(str, operands))}")
+        return (a,)
+
+    def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
+        return (np.where(inputs[0], inputs[1], inputs[2]),)
+
+
+@irdl_op_definition
+class CastOp(Elementwise):
+    """x in another element type: floats round to nearest even, float to integer truncates, anything to i1 is x != 0."""
+
+    name = "hlir.cast"
+    SPELLING: ClassVar = "cast"
+    ARITY: ClassVar[int] = 1
+    DOMAIN: ClassVar = DTYPES
+    SAMPLES: ClassVar = (
+        *(Sample((tensor_type([3, 5], d),), {"dtype": e.attr}, low=0.0, high=9.0) for d in DTYPES for e in DTYPES),
+        Sample((tensor_type([3], F32),), {}, error="needs the property 'dtype'"),
+    )
+
+    operand = operand_def(TensorType)
+    result = result_def(TensorType)
+    dtype = prop_def()
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
+        require_operands(operands, 1)
+        require("dtype" in properties, "needs the property 'dtype'")
+        return (operands[0].with_dtype(dtype_of(properties["dtype"])),)
+
+    def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            return (cast_array(inputs[0], self.result_type.dtype),)
+
+
+def cast_array(x: Array, dtype: DType) -> Array:
+    """numpy's conversion, through f32 where a narrow float meets an integer type."""
+    if x.dtype == dtype.numpy:
+        return x
+    if dtype.is_bool:
+        return x.astype(np.float64) != 0 if x.dtype.kind == "V" else x != 0
+    narrow = x.dtype.kind == "V" or x.dtype == np.float16
+    return (x.astype(np.float32) if narrow else x).astype(dtype.numpy)
+
+
+@irdl_op_definition
+class BitcastOp(Elementwise):
+    """The bits of x read as another element type of the same width."""
+
+    name = "hlir.bitcast"
+    SPELLING: ClassVar = "bitcast"
+    ARITY: ClassVar[int] = 1
+    DOMAIN: ClassVar = NUMBERS
+    SAMPLES: ClassVar = (
+        Sample((tensor_type([3, 5], F32),), {"dtype": dtype_of(INTEGERS[4].attr).attr}),
+        Sample((tensor_type([3], F32),), {"dtype": F64.attr}, error="same width"),
+    )
+
+    operand = operand_def(TensorType)
+    result = result_def(TensorType)
+    dtype = prop_def()
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
+        require_operands(operands, 1)
+        require("dtype" in properties, "needs the property 'dtype'")
+        to, source = dtype_of(properties["dtype"]), operands[0].dtype
+        require_dtype(operands[0], cls.DOMAIN, "the element type")
+        require(to.bits == source.bits, f"needs element types of the same width, found {source.name} and {to.name}")
+        return (operands[0].with_dtype(to),)
+
+    def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
+        return (np.ascontiguousarray(inputs[0]).view(self.result_type.dtype.numpy).reshape(inputs[0].shape),)

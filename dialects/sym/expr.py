@@ -1,0 +1,340 @@
+"""Integer expressions in polynomial normal form; equal polynomials are one interned object.
+
+An expression is a sum of integer multiples of monomials; a monomial is a product of powers of atoms. Atoms are symbols,
+index variables, floordiv(p, q) with q > 0, and max(...). mod, ceildiv and min are derived, so (s // 8) * 8 + s % 8 is s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from math import gcd
+from typing import Literal, TypeAlias, Union
+
+AtomKey: TypeAlias = tuple[object, ...]
+Monomial: TypeAlias = tuple[tuple["Atom", int], ...]
+Term: TypeAlias = tuple[Monomial, int]
+IntLike: TypeAlias = Union["Expr", int]
+AtomKind: TypeAlias = Literal["symbol", "index", "floordiv", "max"]
+
+_RANK: dict[AtomKind, int] = {"symbol": 0, "index": 1, "floordiv": 2, "max": 3}
+
+
+class Atom:
+    """An indivisible factor: a symbol, an index variable, a floor division or a maximum. Interned, compared by identity."""
+
+    __slots__ = ("args", "key", "kind", "name", "number")
+
+    kind: AtomKind
+    name: str
+    number: int
+    args: tuple[Expr, ...]
+    key: AtomKey
+
+    def __init__(self, kind: AtomKind, name: str, number: int, args: tuple[Expr, ...]):
+        self.kind = kind
+        self.name = name
+        self.number = number
+        self.args = args
+        self.key = (_RANK[kind], len(name), name, number, tuple(a.key for a in args))
+
+    def __str__(self) -> str:
+        if self.kind == "symbol":
+            return self.name
+        if self.kind == "index":
+            return f"d{self.number}"
+        return f"{self.kind}({', '.join(map(str, self.args))})"
+
+    __repr__ = __str__
+
+
+@lru_cache(maxsize=None)
+def _atom(kind: AtomKind, name: str = "", number: int = 0, args: tuple[Expr, ...] = ()) -> Atom:
+    return Atom(kind, name, number, args)
+
+
+def _monomial_key(monomial: Monomial) -> AtomKey:
+    # Graded lexicographic order: compatible with multiplication, which polynomial division relies on.
+    return (-sum(power for _, power in monomial), tuple((atom.key, -power) for atom, power in monomial))
+
+
+class Expr:
+    """A polynomial with integer coefficients. Build with `symbol`, `index`, `constant` and the operators; never directly."""
+
+    __slots__ = ("_hash", "key", "terms")
+
+    terms: tuple[Term, ...]
+    key: AtomKey
+
+    def __init__(self, terms: tuple[Term, ...]):
+        self.terms = terms
+        self.key = tuple((_monomial_key(m), c) for m, c in terms)
+        self._hash = hash(self.key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def as_int(self) -> int | None:
+        """The value if this is a constant, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return self.terms[0][1]
+        return None
+
+    def as_atom(self) -> Atom | None:
+        """The atom if this is exactly one atom, else None."""
+        if len(self.terms) != 1:
+            return None
+        monomial, coefficient = self.terms[0]
+        if coefficient != 1 or len(monomial) != 1 or monomial[0][1] != 1:
+            return None
+        return monomial[0][0]
+
+    @property
+    def constant_term(self) -> int:
+        """The coefficient of the empty monomial."""
+        return self.terms[-1][1] if self.terms and not self.terms[-1][0] else 0
+
+    def atoms(self) -> Iterator[Atom]:
+        """Every atom, the ones inside floordiv and max included, with repeats."""
+        for monomial, _ in self.terms:
+            for atom, _ in monomial:
+                yield atom
+                for arg in atom.args:
+                    yield from arg.atoms()
+
+    def __add__(self, other: IntLike) -> Expr:
+        terms = dict(self.terms)
+        for monomial, coefficient in lift(other).terms:
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+        return _make(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expr:
+        return _intern(tuple((m, -c) for m, c in self.terms))
+
+    def __sub__(self, other: IntLike) -> Expr:
+        return self + (-lift(other))
+
+    def __rsub__(self, other: IntLike) -> Expr:
+        return lift(other) - self
+
+    def __mul__(self, other: IntLike) -> Expr:
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in lift(other).terms:
+                product = _multiply(m1, m2)
+                terms[product] = terms.get(product, 0) + c1 * c2
+        return _make(terms)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: IntLike) -> Expr:
+        return floordiv(self, lift(other))
+
+    def __rfloordiv__(self, other: IntLike) -> Expr:
+        return floordiv(lift(other), self)
+
+    def __mod__(self, other: IntLike) -> Expr:
+        divisor = lift(other)
+        return self - divisor * floordiv(self, divisor)
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    __repr__ = __str__
+
+
+@lru_cache(maxsize=None)
+def _intern(terms: tuple[Term, ...]) -> Expr:
+    return Expr(terms)
+
+
+def _make(terms: Mapping[Monomial, int]) -> Expr:
+    kept = [(m, c) for m, c in terms.items() if c]
+    if len(kept) > 1:
+        kept.sort(key=lambda term: _monomial_key(term[0]))
+    return _intern(tuple(kept))
+
+
+def _multiply(a: Monomial, b: Monomial) -> Monomial:
+    if not a or not b:
+        return a or b
+    powers = dict(a)
+    for atom, power in b:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+def divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:
+    """a / b if every power stays non-negative, else None."""
+    powers = dict(a)
+    for atom, power in b:
+        rest = powers.get(atom, 0) - power
+        if rest < 0:
+            return None
+        if rest:
+            powers[atom] = rest
+        else:
+            powers.pop(atom, None)
+    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+@lru_cache(maxsize=None)
+def symbol(name: str) -> Expr:
+    """The symbol `name`, an unknown integer of the program."""
+    return _intern(((((_atom("symbol", name), 1),), 1),))
+
+
+@lru_cache(maxsize=None)
+def index(number: int) -> Expr:
+    """The index variable d<number> of a map."""
+    return _intern(((((_atom("index", "", number), 1),), 1),))
+
+
+@lru_cache(maxsize=None)
+def constant(value: int) -> Expr:
+    """The integer `value`."""
+    return _intern((((), value),) if value else ())
+
+
+def lift(value: IntLike) -> Expr:
+    """An expression from an expression or an int."""
+    return value if isinstance(value, Expr) else constant(value)
+
+
+def monomial_expr(monomial: Monomial, coefficient: int = 1) -> Expr:
+    """coefficient * monomial."""
+    return _make({monomial: coefficient})
+
+
+def _content(e: Expr) -> int:
+    content = 0
+    for _, coefficient in e.terms:
+        content = gcd(content, coefficient)
+    return content
+
+
+def _divide(p: Expr, divisor: Expr) -> tuple[Expr, Expr]:
+    """(q, r) with p = q * divisor + r as polynomials, taking out what the leading term of the divisor divides."""
+    lead, lead_coefficient = divisor.terms[0]
+    single = len(divisor.terms) == 1
+    quotient, work = constant(0), p
+    rest: dict[Monomial, int] = {}
+    while work.terms:
+        monomial, coefficient = work.terms[0]
+        factor = divide_monomial(monomial, lead)
+        times, left = divmod(coefficient, lead_coefficient)
+        if factor is None or times == 0 or (left and not single):
+            left = coefficient
+            work = work - monomial_expr(monomial, coefficient)
+        else:
+            step = monomial_expr(factor, times)
+            quotient = quotient + step
+            work = work - step * divisor - monomial_expr(monomial, left)
+        if left:
+            rest[monomial] = rest.get(monomial, 0) + left
+    return quotient, _make(rest)
+
+
+@lru_cache(maxsize=None)
+def floordiv(p: Expr, divisor: Expr) -> Expr:
+    """floor(p / divisor) for a positive divisor, with every whole multiple of the divisor taken out.
+
+    Raises:
+        ZeroDivisionError: the divisor is a constant that is not positive.
+    """
+    d = divisor.as_int()
+    if d is not None and d <= 0:
+        raise ZeroDivisionError(f"floordiv({p}, {divisor}): the divisor must be positive")
+    if d == 1:
+        return p
+    quotient, rest = _divide(p, divisor)
+    value = rest.as_int()
+    if value == 0 or (value is not None and d is not None):
+        return quotient + (value // d if value and d else 0)
+    common = gcd(_content(rest), _content(divisor))
+    if common > 1:
+        return quotient + floordiv(_scale_down(rest, common), _scale_down(divisor, common))
+    if d is not None:
+        return quotient + _floordiv_constant(rest, d)
+    return quotient + _floordiv_nested(rest, divisor)
+
+
+def _scale_down(e: Expr, by: int) -> Expr:
+    return _intern(tuple((m, c // by) for m, c in e.terms))
+
+
+def _floordiv_constant(p: Expr, d: int) -> Expr:
+    """floor((g*p' + k) / (g*d')) = floor((p' + k // g) / d'): the constant cannot carry into a multiple of g."""
+    common = d
+    for monomial, coefficient in p.terms:
+        if monomial:
+            common = gcd(common, coefficient)
+    if common > 1:
+        varying = _intern(tuple((m, c // common) for m, c in p.terms if m))
+        return floordiv(varying + p.constant_term // common, constant(d // common))
+    return _floordiv_nested(p, constant(d))
+
+
+def _floordiv_nested(p: Expr, divisor: Expr) -> Expr:
+    """floor((x // a + n) / b) = floor((x + n*a) / (a*b)) for one floor division and a constant n."""
+    offset = p.constant_term
+    inner = (p - offset).as_atom()
+    if inner is not None and inner.kind == "floordiv":
+        x, a = inner.args
+        return floordiv(x + a * offset, a * divisor)
+    return _intern(((((_atom("floordiv", args=(p, divisor)), 1),), 1),))
+
+
+def ceildiv(p: IntLike, divisor: IntLike) -> Expr:
+    """ceil(p / divisor) for a positive divisor."""
+    return -floordiv(-lift(p), lift(divisor))
+
+
+def maximum(*values: IntLike) -> Expr:
+    """The largest of the values; those that differ by a constant are decided here."""
+    flat: list[Expr] = []
+    for value in map(lift, values):
+        atom = value.as_atom()
+        flat.extend(atom.args if atom is not None and atom.kind == "max" else (value,))
+    offsets: dict[Expr, int] = {}
+    for value in flat:
+        base = value - value.constant_term
+        offsets[base] = max(offsets.get(base, value.constant_term), value.constant_term)
+    kept = sorted((base + offset for base, offset in offsets.items()), key=lambda e: e.key)
+    if len(kept) == 1:
+        return kept[0]
+    return _intern(((((_atom("max", args=tuple(kept)), 1),), 1),))
+
+
+def minimum(*values: IntLike) -> Expr:
+    """The smallest of the values."""
+    return -maximum(*(-lift(value) for value in values))
+
+
+def _term_text(monomial: Monomial, coefficient: int) -> str:
+    body = "*".join(str(atom) for atom, power in monomial for _ in range(power))
+    if not body:
+        return str(coefficient)
+    return body if coefficient == 1 else f"{body}*{coefficient}"
+
+
+@lru_cache(maxsize=None)
+def _text(e: Expr) -> str:
+    if not e.terms:
+        return "0"
+    text = ""
+    for position, (monomial, coefficient) in enumerate(e.terms):
+        sign = "-" if coefficient < 0 else "+"
+        if position:
+            text += f" {sign} "
+        elif coefficient < 0:
+            text += "-"
+        text += _term_text(monomial, abs(coefficient))
+    return text
