@@ -10,7 +10,7 @@ import dataclasses
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -24,18 +24,7 @@ from .reproducer import as_compile_error, module_text, write_atomically, write_r
 
 if TYPE_CHECKING:
     from ..runtime.artifact import Artifact
-
-
-class Cache(Protocol):
-    """Where compiled text is kept by content."""
-
-    def get(self, key: str) -> bytes | None:
-        """What was put under the key, if it is still there."""
-        ...
-
-    def put(self, key: str, value: bytes) -> None:
-        """Keep a value under its key."""
-        ...
+    from .toolchain.object_cache import ObjectCache
 
 
 @dataclass(frozen=True)
@@ -127,7 +116,7 @@ def run_stage(stage: Stage, one: ModulePass, context: Context, module: ModuleOp)
 
 
 def compile_module(
-    module: ModuleOp, options: CompileOptions, progress: Progress = SILENT, cache: Cache | None = None
+    module: ModuleOp, options: CompileOptions, progress: Progress = SILENT, cache: ObjectCache | None = None
 ) -> Artifact:
     """Compile a graph-level module to an artifact. The module given is left as it was."""
     from .build_artifact import build_artifact

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects
 from xdsl.ir import Dialect
 
 from ..lowering.passes import load
@@ -35,3 +37,11 @@ def load_dialect(name: str) -> Dialect:
 def dialect_loaders() -> dict[str, Callable[[], Dialect]]:
     """Name -> loader of every dialect, as xDSL's contexts take them."""
     return {name: partial(load_dialect, name) for name in DIALECTS}
+
+
+def make_context() -> Context:
+    """A context that knows xDSL's dialects and ours, and loads each when its first op is parsed."""
+    context = Context()
+    for name, loader in {**get_all_dialects(), **dialect_loaders()}.items():
+        context.register_dialect(name, loader)
+    return context
