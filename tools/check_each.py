@@ -22,7 +22,7 @@ from xdsl.passes import ModulePass
 from ..dialects.errors import EvaluationError, InternalError
 from ..dialects.evaluate import evaluate_function, random_inputs
 from ..dialects.sym.dialect import GuardOp, SymbolOp
-from ..dialects.sym.expr import evaluate_int
+from ..dialects.sym.substitute import evaluate_int
 from .observers import Observer
 
 Array = NDArray[Any]
