@@ -6,11 +6,14 @@ import argparse
 import errno
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..runtime.errors import LaunchError
+
+Array = NDArray[Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +32,14 @@ def read_input(text: str) -> Any:
     if not Path(text).exists():
         raise FileNotFoundError(errno.ENOENT, "no such file", text)
     try:
-        return np.load(text, allow_pickle=False)
+        array = np.load(text, allow_pickle=False)
     except ValueError as error:
         raise LaunchError(f"{text} is no .npy file of numbers: {error}", hint="write it with numpy.save") from error
+    # numpy's files do not know the narrow floats; the program takes their bits.
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array
 
 
-def describe(number: int, array: np.ndarray[Any, Any]) -> str:
+def describe(number: int, array: Array) -> str:
     """One line about a result: type, shape and, if it is not empty, range."""
     text = f"result {number}: {array.dtype}{list(array.shape)}"
     if array.size and array.dtype.kind in "biuf":
@@ -42,7 +47,7 @@ def describe(number: int, array: np.ndarray[Any, Any]) -> str:
     return text
 
 
-def save(results: Sequence[np.ndarray[Any, Any]], folder: Path) -> None:
+def save(results: Sequence[Array], folder: Path) -> None:
     """Write each result to a file of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, array in enumerate(results):
@@ -55,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
     program = load(options.artifact, device=options.device, weights=options.weights)
     found = program(*map(read_input, options.input))
-    results = [np.asarray(one) for one in (found if isinstance(found, tuple | list) else (found,))]
+    results = cast(tuple[Array, ...], found if isinstance(found, tuple) else (found,))
     for number, array in enumerate(results):
         print(describe(number, array))
     if options.output_dir is not None:

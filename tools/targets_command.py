@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+ROW = "{:7} {:12} {:5} {}"
+DEVICE_TARGET = {"cpu": "c"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of this command."""
@@ -23,8 +26,8 @@ class Line:
     hint: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.target:6} {self.needs:12} {'yes' if self.found else 'no':4} {self.detail}"
-        return text if self.found or not self.hint else f"{text}\n{'':25}to do: {self.hint}"
+        text = ROW.format(self.target, self.needs, "yes" if self.found else "no", self.detail)
+        return text if self.found or not self.hint else text + "\n" + ROW.format("", "", "", f"to do: {self.hint}")
 
 
 def lines(compiler: str | None) -> Iterator[Line]:
@@ -32,20 +35,21 @@ def lines(compiler: str | None) -> Iterator[Line]:
     from ..lowering.toolchain.cc import compiler_report
     from ..lowering.toolchain.nvrtc import nvrtc_report
     from ..runtime.config import configuration
-    from ..runtime.devices.registry import device_report
+    from ..runtime.devices.registry import report_devices
 
     found = compiler_report(compiler, configuration().cc)
     yield Line("c", "compiler", found.found, found.detail, found.hint)
     found = nvrtc_report()
     yield Line("cuda", "compiler", found.found, found.detail, found.hint)
-    device = device_report("cuda")
-    yield Line("cuda", "device", device.found, device.detail, device.hint)
-    yield Line("metal", "compiler", False, "text is emitted and checked on the CPU, never run on a device")
+    yield Line("metal", "compiler", False, "the text is written, and run on the CPU by tests; never run on a device")
+    for device in report_devices():
+        target = DEVICE_TARGET.get(device.kind, device.kind)
+        yield Line(target, f"device {device.kind}", device.available, device.detail, device.hint)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the list."""
-    print(f"{'target':6} {'needs':12} {'here':4} what")
-    for line in lines(options.compiler):
+    print(ROW.format("target", "needs", "here", "what"))
+    for line in sorted(lines(options.compiler), key=lambda line: line.target):
         print(line)
     return 0

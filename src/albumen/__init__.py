@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .lowering.torch.compile import CompiledModel
+    from .runtime.devices.device import Device
     from .runtime.program import Program
 
 __version__ = "0.1.0"
@@ -34,7 +35,9 @@ def compile(
     return compile_model(model, args, kwargs, dynamic_shapes=dynamic_shapes, options=options)
 
 
-def load(path: str | Path, *, device: str | None = None, weights: str | Path | None = None) -> Program:
+def load(
+    path: str | Path, *, device: str | Device | None = None, weights: str | Path | Mapping[str, Any] | None = None
+) -> Program:
     """Load a saved program, without torch, xdsl or egglog. Load only files you trust: an artifact is a program."""
     from .runtime.program import load as load_program
 
