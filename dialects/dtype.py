@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -42,7 +43,7 @@ class DType:
 
     name: str
     attr: Attribute
-    numpy: np.dtype[np.generic]
+    numpy: np.dtype[Any]
     bits: int
     category: Category
 
@@ -62,6 +63,13 @@ class DType:
     def bytes(self) -> int:
         """Bytes an element takes in memory."""
         return self.numpy.itemsize
+
+    @property
+    def eps(self) -> float:
+        """The distance from 1 to the next larger value of a float type; 0 for the others."""
+        if not self.is_float:
+            return 0.0
+        return float(ml_dtypes.finfo(self.numpy).eps)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
     @property
     def compute(self) -> DType:
@@ -92,8 +100,8 @@ class DType:
         return self.name
 
 
-def _dtype(name: str, attr: Attribute, numpy: object, bits: int, category: Category) -> DType:
-    return DType(name, attr, np.dtype(numpy), bits, category)  # pyright: ignore[reportArgumentType, reportCallIssue]
+def _dtype(name: str, attr: Attribute, numpy: Any, bits: int, category: Category) -> DType:
+    return DType(name, attr, np.dtype(numpy), bits, category)
 
 
 u8 = IntegerType(8, Signedness.UNSIGNED)
@@ -144,7 +152,7 @@ def dtype_of(attr: Attribute) -> DType:
     return _BY_ATTR[attr]
 
 
-def dtype_of_numpy(dtype: np.dtype[np.generic]) -> DType:
+def dtype_of_numpy(dtype: np.dtype[Any]) -> DType:
     """The element type of a numpy dtype.
 
     Raises:

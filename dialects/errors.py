@@ -1,8 +1,10 @@
-"""The one family of compile errors: each says at which stage, on which op, where in the user's model, what was found and what to do."""
+"""The one family of compile errors: each says at which stage, on which op, where in the user's model, what was found
+and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
 from xdsl.ir import Attribute, Operation
@@ -14,7 +16,8 @@ def location_text(location: Attribute) -> str:
         return f"{location.filename.data}:{location.line.data}"
     if isinstance(location, FusedLoc):
         inner = location.locations
-        parts = [location_text(part) for part in (inner if isinstance(inner, ArrayAttr) else [inner])]
+        assert isinstance(inner, ArrayAttr)
+        parts = [location_text(part) for part in cast(ArrayAttr[Attribute], inner)]
         return ", ".join(dict.fromkeys(part for part in parts if part))
     if isinstance(location, NameLoc):
         return location.desc.data
@@ -26,7 +29,8 @@ def location_text(location: Attribute) -> str:
 class CompileError(Exception):
     """A program or a request that cannot be compiled.
 
-    `message` says what was found (and what was expected), `hint` what to do. `op` names the operation and gives the location
+    `message` says what was found (and what was expected), `hint` what to do. `op` names the operation and gives the
+    location
     unless one is passed; `stage` is filled in by the pipeline when the raiser did not know it.
     """
 
@@ -36,7 +40,16 @@ class CompileError(Exception):
     message: str
     hint: str
 
-    def __init__(self, message: str, *, op: Operation | None = None, op_name: str = "", where: str = "", hint: str = "", stage: str = ""):
+    def __init__(
+        self,
+        message: str,
+        *,
+        op: Operation | None = None,
+        op_name: str = "",
+        where: str = "",
+        hint: str = "",
+        stage: str = "",
+    ):
         self.message = message
         self.hint = hint
         self.stage = stage
@@ -102,4 +115,6 @@ class InternalError(CompileError):
     """A broken invariant of Albumen itself."""
 
     def __init__(self, message: str, *, op: Operation | None = None, stage: str = ""):
-        super().__init__(message, op=op, stage=stage, hint="this is a bug in Albumen; please report it with the reproducer file")
+        super().__init__(
+            message, op=op, stage=stage, hint="this is a bug in Albumen; please report it with the reproducer file"
+        )

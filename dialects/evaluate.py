@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from .errors import EvaluationError
 from .hlir.loop import LoopOp, YieldOp
@@ -59,7 +59,9 @@ def bind_symbols(types: Sequence[object], inputs: Sequence[Array], given: Mappin
     symbols = dict(given)
     for type_, x in zip(types, inputs, strict=True):
         if not isinstance(type_, TensorType):
-            raise EvaluationError(f"cannot evaluate a function of {type_}", hint="evaluate at the graph or kernel level")
+            raise EvaluationError(
+                f"cannot evaluate a function of {type_}", hint="evaluate at the graph or kernel level"
+            )
         for dim, extent in zip(type_.dims, x.shape, strict=False):
             atom = dim.as_atom()
             if atom is not None and atom.kind == "symbol":
@@ -137,16 +139,23 @@ def _small_value(range_: Interval, multiple: int, rng: np.random.Generator, limi
 
 
 def random_inputs(function: FuncOp, rng: np.random.Generator, symbols: Mapping[str, int]) -> list[Array]:
-    """Random arrays of the function's argument types. Integers honour `hlir.low` and `hlir.high` of the argument (default [0, 2))."""
+    """Random arrays of the function's argument types. Integers honour `hlir.low` and `hlir.high` of the argument
+    (default [0, 2))."""
     env = Environment(symbols)
     arrays: list[Array] = []
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
     for position, arg in enumerate(function.body.block.args):
         assert isinstance(arg.type, TensorType)
-        given = attributes[position].data if position < len(attributes) else {}
-        low, high = (getattr(getattr(given.get(key), "value", None), "data", None) for key in ("hlir.low", "hlir.high"))
+        given = attributes[position] if position < len(attributes) else None
+        low, high = (_bound(given, key) for key in ("hlir.low", "hlir.high"))
         arrays.append(random_array(arg.type, env, rng, low, high))
     return arrays
+
+
+def _bound(given: Attribute | None, key: str) -> float | None:
+    """The number in an argument attribute such as `hlir.high = 30522 : i64`."""
+    value = given.data.get(key) if isinstance(given, DictionaryAttr) else None
+    return float(value.value.data) if isinstance(value, IntegerAttr | FloatAttr) else None
 
 
 def random_array(

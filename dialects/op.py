@@ -1,15 +1,14 @@
-"""The base of Albumen's tensor ops: each class carries all facets of what the op is; machinery is written once per kind."""
+"""The base of Albumen's tensor ops: each class carries all facets of what the op is; machinery is written once per
+kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
@@ -23,7 +22,7 @@ from .hlir.types import ShapeAttr, TensorType
 if TYPE_CHECKING:
     from .hlir.builder import GraphBuilder
 
-Array = NDArray[np.generic]
+Array: TypeAlias = NDArray[Any]
 
 
 class Kind(StrEnum):
@@ -61,7 +60,8 @@ class Environment:
 
 @dataclass(frozen=True)
 class Sample:
-    """One use of an op for the catalogue tests: operand types and properties; `error` is a part of the message of an invalid one."""
+    """One use of an op for the catalogue tests: operand types and properties; `error` is a part of the message of an
+    invalid one."""
 
     operands: tuple[TensorType, ...]
     properties: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
@@ -79,7 +79,10 @@ class TensorOp(IRDLOperation):
     SPELLING: ClassVar[str] = ""
     """Name of the scalar function that targets spell; for a composite, a direct spelling of it."""
     ULP: ClassVar[float] = 0.0
-    """Bound in ulp of the result dtype between a composite and its expansion, or 0 where they are the same bits."""
+    """Bound in ulp of the result dtype between an op and its expansion; with ABSOLUTE 0 too, they are the same bits."""
+    ABSOLUTE: ClassVar[float] = 0.0
+    """Bound in units of the dtype's eps times the largest magnitude among operands and results; either bound
+    suffices."""
     SAMPLES: ClassVar[tuple[Sample, ...]] = ()
 
     @classmethod
@@ -136,7 +139,9 @@ class TensorOp(IRDLOperation):
             raise VerifyException(error.message) from error
         found = tuple(result.type for result in self.results)
         if found != expected:
-            raise VerifyException(f"result types {_types(found)} do not follow from the operands, expected {_types(expected)}")
+            raise VerifyException(
+                f"result types {_types(found)} do not follow from the operands, expected {_types(expected)}"
+            )
 
     # Syntax, the same for every op: name, operands, properties in braces, then one type if all are equal, else
     # (operand types) -> result types. Ops with something better override the two property hooks.
@@ -236,7 +241,9 @@ def require_operands(operands: Sequence[TensorType], count: int) -> None:
 
 def require_dtype(type_: TensorType, allowed: Sequence[DType], what: str) -> None:
     """Raises TypeRuleError unless the element type is one of `allowed`."""
-    require(type_.dtype in allowed, f"{what} must be one of {' '.join(d.name for d in allowed)}, found {type_.dtype.name}")
+    require(
+        type_.dtype in allowed, f"{what} must be one of {' '.join(d.name for d in allowed)}, found {type_.dtype.name}"
+    )
 
 
 def _types(types: Sequence[Attribute]) -> str:

@@ -9,15 +9,16 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from ..dtype import F32, FLOATS, I1, I64, INTEGERS
-from ..op import Array, Environment, Sample, require, require_dtype, require_operands, tensor_of
+from ..op import Array, Environment, Sample, require_dtype, require_operands, tensor_of
 from ..sym.expr import index
 from .bitwise import BitOrOp
 from .builder import GraphBuilder
 from .comparison import IsNanOp
 from .composite import Composite
+from .creation import IotaOp
 from .elementwise import NUMBERS, EqualOp, SelectOp
 from .normalization import dim_scalar
-from .creation import IotaOp
+from .properties import axis_property
 from .reduction import MaxOp, MinOp
 from .types import MapAttr, TensorType, axes_attr, tensor_type
 
@@ -43,11 +44,8 @@ class ArgmaxOp(Composite):
         require_operands(operands, 1)
         x = operands[0]
         require_dtype(x, NUMBERS, "the element type")
-        axis = properties.get("axis")
-        require(isinstance(axis, IntAttr), "needs the property 'axis'")
-        assert isinstance(axis, IntAttr)
-        require(0 <= axis.data < x.rank, f"axis {axis.data} is outside a tensor of rank {x.rank}")
-        return (x.with_dims(d for i, d in enumerate(x.dims) if i != axis.data).with_dtype(I64),)
+        axis = axis_property(properties, x.rank)
+        return (x.with_dims(d for i, d in enumerate(x.dims) if i != axis).with_dtype(I64),)
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
         x = inputs[0].astype(np.float32) if inputs[0].dtype.kind == "V" else inputs[0]

@@ -178,7 +178,8 @@ ERF_COEFFICIENTS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.2548
 
 @irdl_op_definition
 class ErfOp(UnaryComposite):
-    """The error function. Expansion: Abramowitz and Stegun 7.1.26, within 1.5e-7 absolute, so the bound is for f32 and narrower."""
+    """The error function. Expansion: Abramowitz and Stegun 7.1.26, within 1.5e-7 absolute, so the bound is for f32
+    and narrower."""
 
     name = "hlir.erf"
     ATEN: ClassVar = ("aten.erf.default",)
@@ -306,13 +307,18 @@ GELU_FORMS = ("none", "tanh")
 
 @irdl_op_definition
 class GeluOp(UnaryComposite):
-    """x Phi(x): 0.5 x (1 + erf(x / sqrt 2)), or with `approximate = "tanh"` 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
+    """x Phi(x): 0.5 x (1 + erf(x / sqrt 2)), or with `approximate = "tanh"` 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715
+    x^3)))."""
 
     name = "hlir.gelu"
     SPELLING: ClassVar = "gelu"
     ABSOLUTE: ClassVar = 4.0
     SAMPLES: ClassVar = (
-        *(Sample((tensor_type([3, 5], d),), {"approximate": StringAttr(form)}) for d in FLOATS[:3] for form in GELU_FORMS),
+        *(
+            Sample((tensor_type([3, 5], d),), {"approximate": StringAttr(form)})
+            for d in FLOATS[:3]
+            for form in GELU_FORMS
+        ),
         Sample((tensor_type([3], F32),), {"approximate": StringAttr("erf")}, error="approximate must be one of"),
         Sample((tensor_type([3], I32),), {"approximate": StringAttr("none")}, error="element type must be one of"),
     )
@@ -343,5 +349,3 @@ class GeluOp(UnaryComposite):
         else:
             curve = b.emit(ErfOp, [scaled(b, x, math.sqrt(0.5))])
         return b.emit(MulOp, [scaled(b, x, 0.5), shifted(b, curve, 1.0)])
-
-

@@ -12,6 +12,7 @@ from xdsl.traits import Pure
 
 from ..dtype import DTYPES, F32, I32
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_operands
+from .properties import axis_property
 from .types import ScalarAttr, ShapeAttr, TensorType, tensor_type
 
 
@@ -30,7 +31,8 @@ class PadOp(TensorOp):
             for d in DTYPES
         ),
         Sample(
-            (tensor_type([0], F32),), {"low": ShapeAttr.get([2]), "high": ShapeAttr.get([1]), "value": ScalarAttr.get(0, F32)}
+            (tensor_type([0], F32),),
+            {"low": ShapeAttr.get([2]), "high": ShapeAttr.get([1]), "value": ScalarAttr.get(0, F32)},
         ),
         Sample(
             (tensor_type([2], F32),),
@@ -59,7 +61,9 @@ class PadOp(TensorOp):
         require(isinstance(value, ScalarAttr), "needs the property 'value'")
         assert isinstance(low, ShapeAttr) and isinstance(high, ShapeAttr) and isinstance(value, ScalarAttr)
         x = operands[0]
-        require(low.rank == x.rank and high.rank == x.rank, f"low and high have one entry for each of {x.rank} dimensions")
+        require(
+            low.rank == x.rank and high.rank == x.rank, f"low and high have one entry for each of {x.rank} dimensions"
+        )
         require(all((e.as_int() or 0) >= 0 for e in (*low.data, *high.data)), "negative padding: use a view to crop")
         require(value.data.dtype == x.dtype, f"the value is {value.data.dtype.name}, the tensor {x.dtype.name}")
         return (x.with_dims(a + d + b for a, d, b in zip(low.data, x.dims, high.data, strict=True)),)
@@ -79,9 +83,14 @@ class ConcatOp(TensorOp):
     name = "hlir.concat"
     KIND: ClassVar[Kind] = Kind.IRREGULAR
     SAMPLES: ClassVar = (
-        *(Sample((tensor_type([2, 3], d), tensor_type([2, 1], d), tensor_type([2, 0], d)), {"axis": IntAttr(1)}) for d in DTYPES),
+        *(
+            Sample((tensor_type([2, 3], d), tensor_type([2, 1], d), tensor_type([2, 0], d)), {"axis": IntAttr(1)})
+            for d in DTYPES
+        ),
         Sample((tensor_type([2], F32),), {"axis": IntAttr(0)}),
-        Sample((tensor_type([2, 3], F32), tensor_type([3, 3], F32)), {"axis": IntAttr(1)}, error="differ outside the axis"),
+        Sample(
+            (tensor_type([2, 3], F32), tensor_type([3, 3], F32)), {"axis": IntAttr(1)}, error="differ outside the axis"
+        ),
         Sample((), {"axis": IntAttr(0)}, error="at least one operand"),
     )
 
@@ -93,18 +102,15 @@ class ConcatOp(TensorOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require(len(operands) > 0, "needs at least one operand")
-        axis = properties.get("axis")
-        require(isinstance(axis, IntAttr), "needs the property 'axis'")
-        assert isinstance(axis, IntAttr)
         first = operands[0]
-        require(0 <= axis.data < first.rank, f"axis {axis.data} is outside a tensor of rank {first.rank}")
+        axis = axis_property(properties, first.rank)
 
         def outside(t: TensorType) -> tuple[object, ...]:
-            return (*t.dims[: axis.data], *t.dims[axis.data + 1 :], t.element)
+            return (*t.dims[:axis], *t.dims[axis + 1 :], t.element)
 
         require(all(outside(t) == outside(first) for t in operands), "operands differ outside the axis")
-        total = reduce(lambda a, b: a + b, (t.dims[axis.data] for t in operands))
-        return (first.with_dims(total if i == axis.data else d for i, d in enumerate(first.dims)),)
+        total = reduce(lambda a, b: a + b, (t.dims[axis] for t in operands))
+        return (first.with_dims(total if i == axis else d for i, d in enumerate(first.dims)),)
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
         return (np.concatenate(list(inputs), axis=self.axis.data),)

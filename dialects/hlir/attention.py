@@ -39,7 +39,8 @@ def _wrong(sample: Sample, error: str) -> Sample:
 class SdpaOp(Composite):
     """softmax(scale q k^T + mask) v for q[b, h, s, d], k[b, h, t, d], v[b, h, t, e]; result [b, h, s, e].
 
-    mask[b, h, s, t] is added, or, being i1, keeps where true; `causal` keeps t <= s. A row with nothing kept gives zeros.
+    mask[b, h, s, t] is added, or, being i1, keeps where true; `causal` keeps t <= s. A row with nothing kept gives
+    zeros.
     Narrow floats are computed in f32 and rounded once. Library attention may round the probabilities: hence the bound.
     """
 
@@ -93,16 +94,17 @@ class SdpaOp(Composite):
         compute = self.result_type.dtype.compute.numpy
         q, k, v = (x.astype(compute, copy=False) for x in inputs[:3])
         with np.errstate(all="ignore"):
-            z = (q @ k.swapaxes(-1, -2)) * compute.type(self.scale_value)
+            z: Array = (q @ k.swapaxes(-1, -2)) * compute.type(self.scale_value)
             for mask in inputs[3:]:
                 z = np.where(mask, z, compute.type(-np.inf)) if mask.dtype == np.bool_ else z + mask.astype(compute)
             if self.is_causal:
                 z = np.where(np.tri(*z.shape[-2:], dtype=np.bool_), z, compute.type(-np.inf))
-            top = z.max(-1, keepdims=True, initial=-np.inf)
+            top: Array = z.max(-1, keepdims=True, initial=-np.inf)
             e = np.exp(z - np.where(top == -np.inf, compute.type(0), top))
             total = e.sum(-1, keepdims=True)
-            p = e / np.where(total == 0, compute.type(1), total)
-            return (cast_array((p @ v).astype(compute), self.result_type.dtype),)
+            divisor: Array = np.where(total == 0, compute.type(1), total)
+            y: Array = (e / divisor) @ v
+            return (cast_array(y.astype(compute), self.result_type.dtype),)
 
     def expand(self, b: GraphBuilder) -> tuple[SSAValue, ...]:
         compute = self.result_type.dtype.compute
@@ -112,7 +114,13 @@ class SdpaOp(Composite):
         lead = (index(0), index(1))
         scores_space = ShapeAttr.get((batch, heads, s, t, d))
         scores = contract(
-            b, q, k, scores_space, IndexMap(5, (*lead, index(2), index(4))), IndexMap(5, (*lead, index(3), index(4))), [4]
+            b,
+            q,
+            k,
+            scores_space,
+            IndexMap(5, (*lead, index(2), index(4))),
+            IndexMap(5, (*lead, index(3), index(4))),
+            [4],
         )
         p = safe_softmax(b, self.masked(b, scaled(b, scores, self.scale_value)))
         out_space = ShapeAttr.get((batch, heads, s, e, t))

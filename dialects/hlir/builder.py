@@ -1,4 +1,5 @@
-"""Building hlir graphs: emits ops with inferred types at the end of a block, and spells the usual views and constants."""
+"""Building hlir graphs: emits ops with inferred types at the end of a block, and spells the usual views and
+constants."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ class GraphBuilder:
         self.block = block
         self.location = location
 
-    def emit_all(self, op_class: type[TensorOp], operands: Sequence[SSAValue], **properties: Attribute | None) -> tuple[SSAValue, ...]:
+    def emit_all(
+        self, op_class: type[TensorOp], operands: Sequence[SSAValue], **properties: Attribute | None
+    ) -> tuple[SSAValue, ...]:
         """Appends the op and returns its results.
 
         Raises:

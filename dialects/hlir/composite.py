@@ -1,29 +1,23 @@
 """Composite ops: each declares an expansion into other ops and a bound between the two."""
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
-from ..dtype import F16, F32, F64, FLOATS
+from ..dtype import FLOATS
 from ..op import Kind, Sample, TensorOp, tensor_of
 from .builder import GraphBuilder
 from .elementwise import Binary, Elementwise, Unary, samples
 
-__all__ = ["FLOAT_SAMPLES", "BinaryComposite", "Composite", "ElementwiseComposite", "UnaryComposite", "widened"]
-
-FLOAT_SAMPLES: tuple[Sample, ...] = samples((F32, F64, F16), 1)
-
 
 class Composite(TensorOp, ABC):
-    """An op with an expansion. ULP and ABSOLUTE bound the difference to it: |op - expansion| <= ULP ulp or ABSOLUTE eps."""
+    """An op with an expansion; ULP and ABSOLUTE bound the difference between the two."""
 
     KIND: ClassVar[Kind] = Kind.COMPOSITE
-    ABSOLUTE: ClassVar[float] = 0.0
-    """Bound of the difference in units of the dtype's eps times the largest magnitude among operands and results."""
     traits = traits_def(Pure())
 
 
@@ -53,10 +47,8 @@ class BinaryComposite(ElementwiseComposite, Binary, ABC):
     KIND: ClassVar[Kind] = Kind.COMPOSITE
 
 
-def widened(b: GraphBuilder, op: TensorOp, operands: Sequence[SSAValue], define: "object") -> SSAValue:
+def widened(b: GraphBuilder, op: TensorOp, operands: Sequence[SSAValue], define: Callable[..., SSAValue]) -> SSAValue:
     """`define` on the operands cast to their compute dtype, cast to the result dtype of `op` where that is a float."""
     compute = tensor_of(operands[0]).dtype.compute
     wide = [b.cast(x, compute) if tensor_of(x).dtype.is_float else x for x in operands]
-    assert callable(define)
-    value: SSAValue = define(b, *wide)
-    return b.cast(value, op.result_type.dtype)
+    return b.cast(define(b, *wide), op.result_type.dtype)

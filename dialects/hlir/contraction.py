@@ -57,7 +57,13 @@ def infer_contraction(operands: Sequence[TensorType], properties: Mapping[str, A
 
 
 def contract_arrays(
-    lhs: Array, rhs: Array, lhs_map: IndexMap, rhs_map: IndexMap, axes: tuple[int, ...], space: tuple[int, ...], env: Environment
+    lhs: Array,
+    rhs: Array,
+    lhs_map: IndexMap,
+    rhs_map: IndexMap,
+    axes: tuple[int, ...],
+    space: tuple[int, ...],
+    env: Environment,
 ) -> Array:
     """sum over `axes` of lhs[lhs_map] * rhs[rhs_map] for all indices of `space`, in the dtype of the arrays."""
     out = [i for i in range(len(space)) if i not in axes]
@@ -78,26 +84,40 @@ def _narrow(x: Array, index_map: IndexMap, space: tuple[int, ...], env: Environm
 
 @irdl_op_definition
 class ContractOp(TensorOp):
-    """result = sum over `axes` of lhs[lhs_map] * rhs[rhs_map] over `space`. Products and sums are in `accumulate` (default f32
+    """result = sum over `axes` of lhs[lhs_map] * rhs[rhs_map] over `space`. Products and sums are in `accumulate`
+    (default f32
     for narrow floats, else the dtype itself), rounded once to the operands' dtype."""
 
     name = "hlir.contract"
     KIND: ClassVar[Kind] = Kind.CONTRACTION
+    ABSOLUTE: ClassVar = 64.0
     SAMPLES: ClassVar = (
         *(
             Sample(
                 (tensor_type([3, 5], d), tensor_type([4, 5], d)),
-                contraction_properties(ShapeAttr.get([3, 4, 5]), IndexMap(3, (index(0), index(2))), IndexMap(3, (index(1), index(2))), [2]),
+                contraction_properties(
+                    ShapeAttr.get([3, 4, 5]), IndexMap(3, (index(0), index(2))), IndexMap(3, (index(1), index(2))), [2]
+                ),
             )
             for d in (*NUMBERS[4:6], *FLOATS[:4])
         ),
         Sample(
             (tensor_type([2, 0], F32), tensor_type([0, 3], F32)),
-            contraction_properties(ShapeAttr.get([2, 3, 0]), IndexMap(3, (index(0), index(2))), IndexMap(3, (index(2), index(1))), [2]),
+            contraction_properties(
+                ShapeAttr.get([2, 3, 0]), IndexMap(3, (index(0), index(2))), IndexMap(3, (index(2), index(1))), [2]
+            ),
         ),
         Sample((tensor_type([2], F32), tensor_type([2], F32)), {}, error="needs the properties"),
-        Sample((tensor_type([2], I1), tensor_type([2], F32)), contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [0]), error="element types differ"),
-        Sample((tensor_type([2], F32), tensor_type([2], F32)), contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [1]), error="outside a tensor of rank 1"),
+        Sample(
+            (tensor_type([2], I1), tensor_type([2], F32)),
+            contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [0]),
+            error="element types differ",
+        ),
+        Sample(
+            (tensor_type([2], F32), tensor_type([2], F32)),
+            contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [1]),
+            error="outside a tensor of rank 1",
+        ),
     )
 
     lhs = operand_def(TensorType)

@@ -17,6 +17,7 @@ from .composite import Composite
 from .elementwise import NUMBERS, AddOp, cast_array
 from .index_map import IndexMap
 from .linear import contract
+from .properties import int_property
 from .reduction import MaxOp
 from .types import ScalarAttr, ShapeAttr, TensorType, axes_attr, tensor_type
 
@@ -63,7 +64,8 @@ def _conv_sample(dtype: DType = F32, groups: int = 1, error: str = "", x: Sequen
 
 @irdl_op_definition
 class ConvOp(Composite):
-    """Cross-correlation of x[n, c, ...] with weight[o, c / groups, ...] plus bias[o] if given; stride, padding and dilation for each
+    """Cross-correlation of x[n, c, ...] with weight[o, c / groups, ...] plus bias[o] if given; stride, padding and
+    dilation for each
     spatial dimension. Narrow floats are f32 inside, rounded once."""
 
     name = "hlir.conv"
@@ -90,16 +92,23 @@ class ConvOp(Composite):
         require(len(operands) in (2, 3), f"takes 2 or 3 operands, found {len(operands)}")
         x, weight = operands[0], operands[1]
         require_dtype(x, FLOATS, "the element type")
-        require(x.rank == weight.rank and x.rank >= 3, f"takes x[n, c, ...] and weight[o, c, ...], found {x} and {weight}")
+        require(
+            x.rank == weight.rank and x.rank >= 3, f"takes x[n, c, ...] and weight[o, c, ...], found {x} and {weight}"
+        )
         spatial = x.rank - 2
         stride, padding, dilation = (ints_of(properties.get(k), spatial, k) for k in ("stride", "padding", "dilation"))
-        groups = properties.get("groups")
-        require(isinstance(groups, IntAttr) and groups.data >= 1, "needs the property 'groups', at least 1")
-        assert isinstance(groups, IntAttr)
+        groups = int_property(properties, "groups")
+        require(groups >= 1, f"groups is at least 1, found {groups}")
         require(weight.dtype == x.dtype, f"element types differ: {x.dtype.name} and {weight.dtype.name}")
-        require(weight.dims[1] * groups.data == x.dims[1], f"the channels of {x} and {weight} differ with {groups.data} groups")
+        require(
+            weight.dims[1] * groups == x.dims[1],
+            f"the channels of {x} and {weight} differ with {groups} groups",
+        )
         outputs = weight.dims[0].as_int()
-        require(outputs is None or outputs % groups.data == 0, f"{outputs} output channels do not divide into {groups.data} groups")
+        require(
+            outputs is None or outputs % groups == 0,
+            f"{outputs} output channels do not divide into {groups} groups",
+        )
         kernel = [d.as_int() for d in weight.dims[2:]]
         require(None not in kernel, "the kernel extents are static")
         extents = (
@@ -110,7 +119,8 @@ class ConvOp(Composite):
     def _settings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         spatial = self.result_type.rank - 2
         stride, padding, dilation = (
-            ints_of(a, spatial, k) for a, k in ((self.stride, "stride"), (self.padding, "padding"), (self.dilation, "dilation"))
+            ints_of(a, spatial, k)
+            for a, k in ((self.stride, "stride"), (self.padding, "padding"), (self.dilation, "dilation"))
         )
         return stride, padding, dilation
 
@@ -148,7 +158,9 @@ class ConvOp(Composite):
         rank, taps = space.rank, 4 + spatial
         windows = (index(3 + i) * stride[i] + index(taps + i) * dilation[i] for i in range(spatial))
         lhs = IndexMap(rank, (index(0), index(1) * channels + index(3 + spatial), *windows))
-        rhs = IndexMap(rank, (index(1) * outputs + index(2), index(3 + spatial), *(index(taps + i) for i in range(spatial))))
+        rhs = IndexMap(
+            rank, (index(1) * outputs + index(2), index(3 + spatial), *(index(taps + i) for i in range(spatial)))
+        )
         y = contract(b, x, weight, space, lhs, rhs, list(range(3 + spatial, rank)))
         y = b.reshape(y, dims)
         if bias:

@@ -90,7 +90,8 @@ class ConstantOp(TensorOp):
 
 @irdl_op_definition
 class LiteralOp(TensorOp):
-    """A small table of numbers, row-major little-endian bytes in hexadecimal. `hlir.literal "0000803F" : !hlir.tensor<[1], f32>`"""
+    """A small table of numbers, row-major little-endian bytes in hexadecimal. `hlir.literal "0000803F" :
+    !hlir.tensor<[1], f32>`"""
 
     name = "hlir.literal"
     KIND: ClassVar[Kind] = Kind.CREATION
@@ -98,7 +99,11 @@ class LiteralOp(TensorOp):
         Sample((), {"data": StringAttr("0000803F00000040"), "shape": ShapeAttr.get([2]), "dtype": F32.attr}),
         Sample((), {"data": StringAttr(""), "shape": ShapeAttr.get([0]), "dtype": I64.attr}),
         Sample((), {"data": StringAttr("00"), "shape": ShapeAttr.get([1]), "dtype": F32.attr}, error="4 bytes"),
-        Sample((), {"data": StringAttr("0000803F"), "shape": ShapeAttr.get([symbol("s")]), "dtype": F32.attr}, error="static"),
+        Sample(
+            (),
+            {"data": StringAttr("0000803F"), "shape": ShapeAttr.get([symbol("s")]), "dtype": F32.attr},
+            error="static",
+        ),
     )
 
     data = prop_def(StringAttr)
@@ -117,7 +122,9 @@ class LiteralOp(TensorOp):
         extents = [d.as_int() for d in shape.data]
         require(None not in extents, "the shape of a literal is static")
         size = int(np.prod([e for e in extents if e is not None], dtype=np.int64)) * dtype.bytes
-        require(len(data.data) == 2 * size, f"{shape.data} of {dtype.name} takes {size} bytes, found {len(data.data) / 2:g}")
+        require(
+            len(data.data) == 2 * size, f"{shape.data} of {dtype.name} takes {size} bytes, found {len(data.data) / 2:g}"
+        )
         return (tensor_type(shape.data, dtype),)
 
     @classmethod
@@ -156,11 +163,16 @@ class IotaOp(TensorOp):
     KIND: ClassVar[Kind] = Kind.CREATION
     SAMPLES: ClassVar = (
         *(
-            Sample((), {"value": MapAttr.get(2, [index(0) * 4 + index(1)]), "shape": ShapeAttr.get([3, 4]), "dtype": d.attr})
+            Sample(
+                (),
+                {"value": MapAttr.get(2, [index(0) * 4 + index(1)]), "shape": ShapeAttr.get([3, 4]), "dtype": d.attr},
+            )
             for d in (I32, I64, F32)
         ),
         Sample((), {"value": MapAttr.get(0, [7]), "shape": ShapeAttr.get([]), "dtype": I64.attr}),
-        Sample((), {"value": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([]), "dtype": I64.attr}, error="1 indices"),
+        Sample(
+            (), {"value": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([]), "dtype": I64.attr}, error="1 indices"
+        ),
     )
 
     value = prop_def(MapAttr)
@@ -207,7 +219,8 @@ class IotaOp(TensorOp):
 
 @irdl_op_definition
 class RandomBitsOp(TensorOp):
-    """Philox4x32-10 bits: element i is word i % 4 of the block whose 128-bit counter is offset + i // 4 and whose key is seed.
+    """Philox4x32-10 bits: element i is word i % 4 of the block whose 128-bit counter is offset + i // 4 and whose key
+    is seed.
 
     Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011). seed and offset are 0-d i64, the result i32.
     """

@@ -68,7 +68,23 @@ PRIMITIVES: tuple[type[TensorOp], ...] = (
     *(ConstantOp, LiteralOp, IotaOp, RandomBitsOp, GatherOp, ScatterOp, PadOp, ConcatOp, ScanOp, SortOp),
 )
 COMPOSITES: tuple[type[TensorOp], ...] = (
-    *(NegOp, SubOp, AbsOp, ExpOp, LogOp, CosOp, TanhOp, ErfOp, SigmoidOp, SiluOp, ReluOp, RsqrtOp, CeilOp, TruncDivOp, GeluOp),
+    *(
+        NegOp,
+        SubOp,
+        AbsOp,
+        ExpOp,
+        LogOp,
+        CosOp,
+        TanhOp,
+        ErfOp,
+        SigmoidOp,
+        SiluOp,
+        ReluOp,
+        RsqrtOp,
+        CeilOp,
+        TruncDivOp,
+        GeluOp,
+    ),
     *(BitNotOp, NotEqualOp, LessEqualOp, IsNanOp, MinimumOp, RemainderOp),
     *(SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, BatchNormOp, LinearOp, SdpaOp, ConvOp, MaxPoolOp, ArgmaxOp),
 )

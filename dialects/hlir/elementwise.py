@@ -68,7 +68,9 @@ class Binary(Elementwise, ABC):
     result = result_def(TensorType)
 
 
-def samples(dtypes: Sequence[DType], arity: int, wrong: DType | None = None, low: float = -2.0, high: float = 2.0) -> tuple[Sample, ...]:
+def samples(
+    dtypes: Sequence[DType], arity: int, wrong: DType | None = None, low: float = -2.0, high: float = 2.0
+) -> tuple[Sample, ...]:
     """A sample for each dtype, an empty and a 0-d one, one with mixed shapes, and one with the dtype `wrong`."""
     good = [Sample((tensor_type([3, 5], d),) * arity, low=low, high=high) for d in dtypes]
     edge = [Sample((tensor_type(dims, dtypes[-1]),) * arity, low=low, high=high) for dims in ((0, 4), ())]
@@ -324,7 +326,10 @@ class SelectOp(Elementwise):
     DOMAIN: ClassVar = DTYPES
     SAMPLES: ClassVar = (
         *(Sample((tensor_type([3, 5], I1), tensor_type([3, 5], d), tensor_type([3, 5], d))) for d in DTYPES),
-        Sample((tensor_type([2], F32), tensor_type([2], F32), tensor_type([2], F32)), error="the condition must be one of i1"),
+        Sample(
+            (tensor_type([2], F32), tensor_type([2], F32), tensor_type([2], F32)),
+            error="the condition must be one of i1",
+        ),
         Sample((tensor_type([2], I1), tensor_type([2], F32), tensor_type([3], F32)), error="operand types differ"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from ..errors import TypeRuleError
 from ..sym.bounds import Bounds, Interval, simplify
@@ -31,7 +31,8 @@ class IndexMap:
 
 
 def extent_bounds(extents: Sequence[Expr]) -> Bounds:
-    """Bounds for maps over a result with these extents. An empty result reads nothing, so every extent is at least 1."""
+    """Bounds for maps over a result with these extents. An empty result reads nothing, so every extent is at least
+    1."""
     ranges: dict[str, Interval] = {}
     for extent in extents:
         atom = extent.as_atom()
@@ -44,9 +45,10 @@ def extent_bounds(extents: Sequence[Expr]) -> Bounds:
     return Bounds(ranges, tuple(extents))
 
 
-@lru_cache(maxsize=None)
+@cache
 def canonical(index_map: IndexMap, extents: tuple[Expr, ...]) -> IndexMap:
-    """The one spelling of a map for these result extents: index 0 where the extent is 1, decided floor divisions removed."""
+    """The one spelling of a map for these result extents: index 0 where the extent is 1, decided floor divisions
+    removed."""
     zeros = {i: constant(0) for i, extent in enumerate(extents) if extent.as_int() == 1}
     bounds = extent_bounds(extents)
     exprs = (substitute_indices(e, zeros) if zeros else e for e in index_map.exprs)
@@ -60,7 +62,9 @@ def identity(rank: int) -> IndexMap:
 
 def is_identity(index_map: IndexMap, source: Sequence[Expr], result: Sequence[Expr]) -> bool:
     """Whether the view is its source: equal extents and, for them, the identity map."""
-    return tuple(source) == tuple(result) and canonical(index_map, tuple(result)) == canonical(identity(len(source)), tuple(result))
+    return tuple(source) == tuple(result) and canonical(index_map, tuple(result)) == canonical(
+        identity(len(source)), tuple(result)
+    )
 
 
 def compose(outer: IndexMap, inner: IndexMap, extents: Sequence[Expr]) -> IndexMap:
@@ -96,7 +100,9 @@ def reshape(source: Sequence[Expr], result: Sequence[Expr]) -> IndexMap:
     inner: Expr = constant(1)
     for j in reversed(range(len(source))):
         position = floordiv(flat, inner) if inner.as_int() != 1 else flat
-        exprs.append(position - source[j] * floordiv(position, source[j]) if j and source[j].as_int() != 0 else position)
+        exprs.append(
+            position - source[j] * floordiv(position, source[j]) if j and source[j].as_int() != 0 else position
+        )
         inner = inner * source[j] if source[j].as_int() != 0 else inner
     return canonical(IndexMap(len(result), tuple(reversed(exprs))), tuple(result))
 
@@ -117,7 +123,8 @@ def insert_axes(rank: int, axes: Iterable[int]) -> IndexMap:
 
 
 def linear_coefficients(expr: Expr, rank: int) -> tuple[tuple[Expr, ...], Expr] | None:
-    """(coefficient of each index, rest) if the expression is linear in every index with index-free coefficients, else None."""
+    """(coefficient of each index, rest) if the expression is linear in every index with index-free coefficients, else
+    None."""
     coefficients = [constant(0)] * rank
     rest = expr
     for i in range(rank):

@@ -12,18 +12,11 @@ from xdsl.traits import Pure
 from ..dtype import F32, FLOATS, I32, I64
 from ..errors import EvaluationError
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
+from .properties import axis_property
 from .types import TensorType, tensor_type
 
 INDEX_TYPES = (I32, I64)
 SCATTER_MODES = ("set", "add", "mul", "maximum", "minimum")
-
-
-def _axis(properties: Mapping[str, Attribute], rank: int) -> int:
-    axis = properties.get("axis")
-    require(isinstance(axis, IntAttr), "needs the property 'axis'")
-    assert isinstance(axis, IntAttr)
-    require(0 <= axis.data < rank, f"axis {axis.data} is outside a tensor of rank {rank}")
-    return axis.data
 
 
 def check_indices(indices: Array, extent: int) -> None:
@@ -34,16 +27,24 @@ def check_indices(indices: Array, extent: int) -> None:
 
 @irdl_op_definition
 class GatherOp(TensorOp):
-    """The slices of x at `indices` along `axis`: shape x.dims[:axis] + indices.dims + x.dims[axis+1:]. Indices are in range."""
+    """The slices of x at `indices` along `axis`: shape x.dims[:axis] + indices.dims + x.dims[axis+1:]. Indices are in
+    range."""
 
     name = "hlir.gather"
     KIND: ClassVar[Kind] = Kind.IRREGULAR
     SAMPLES: ClassVar = (
-        *(Sample((tensor_type([7, 3], d), tensor_type([2, 2], I64)), {"axis": IntAttr(0)}, low=0, high=2) for d in FLOATS[:4]),
+        *(
+            Sample((tensor_type([7, 3], d), tensor_type([2, 2], I64)), {"axis": IntAttr(0)}, low=0, high=2)
+            for d in FLOATS[:4]
+        ),
         Sample((tensor_type([3, 7], F32), tensor_type([4], I32)), {"axis": IntAttr(1)}, low=0, high=2),
         Sample((tensor_type([7], F32), tensor_type([0], I64)), {"axis": IntAttr(0)}),
-        Sample((tensor_type([7], F32), tensor_type([2], F32)), {"axis": IntAttr(0)}, error="the indices must be one of"),
-        Sample((tensor_type([7], F32), tensor_type([2], I64)), {"axis": IntAttr(1)}, error="outside a tensor of rank 1"),
+        Sample(
+            (tensor_type([7], F32), tensor_type([2], F32)), {"axis": IntAttr(0)}, error="the indices must be one of"
+        ),
+        Sample(
+            (tensor_type([7], F32), tensor_type([2], I64)), {"axis": IntAttr(1)}, error="outside a tensor of rank 1"
+        ),
     )
 
     source = operand_def(TensorType)
@@ -57,7 +58,7 @@ class GatherOp(TensorOp):
         require_operands(operands, 2)
         source, indices = operands
         require_dtype(indices, INDEX_TYPES, "the indices")
-        axis = _axis(properties, source.rank)
+        axis = axis_property(properties, source.rank)
         return (source.with_dims((*source.dims[:axis], *indices.dims, *source.dims[axis + 1 :])),)
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
@@ -111,7 +112,10 @@ class ScatterOp(TensorOp):
         (wanted,) = GatherOp.infer([base, indices], properties)
         require(updates == wanted, f"updates must be {wanted}, found {updates}")
         mode = properties.get("mode")
-        require(isinstance(mode, StringAttr) and mode.data in SCATTER_MODES, f"mode must be one of {' '.join(SCATTER_MODES)}")
+        require(
+            isinstance(mode, StringAttr) and mode.data in SCATTER_MODES,
+            f"mode must be one of {' '.join(SCATTER_MODES)}",
+        )
         return (base,)
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:

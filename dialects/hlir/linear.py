@@ -20,7 +20,8 @@ from .types import ShapeAttr, TensorType, tensor_type
 
 @irdl_op_definition
 class LinearOp(Composite):
-    """x[..., k] * weight[n, k] summed over k, plus bias[n] if given: shape [..., n]. Narrow floats are f32 inside, rounded once."""
+    """x[..., k] * weight[n, k] summed over k, plus bias[n] if given: shape [..., n]. Narrow floats are f32 inside,
+    rounded once."""
 
     name = "hlir.linear"
     ATEN: ClassVar = ("aten.linear.default",)
@@ -74,7 +75,13 @@ class LinearOp(Composite):
 
 
 def contract(
-    b: GraphBuilder, lhs: SSAValue, rhs: SSAValue, space: ShapeAttr, lhs_map: IndexMap, rhs_map: IndexMap, axes: Sequence[int]
+    b: GraphBuilder,
+    lhs: SSAValue,
+    rhs: SSAValue,
+    space: ShapeAttr,
+    lhs_map: IndexMap,
+    rhs_map: IndexMap,
+    axes: Sequence[int],
 ) -> SSAValue:
     """A contraction with the maps made canonical for the space."""
     maps = (canonical(lhs_map, space.data), canonical(rhs_map, space.data))

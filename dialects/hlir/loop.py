@@ -41,8 +41,10 @@ class YieldOp(IRDLOperation):
 class LoopOp(IRDLOperation):
     """`trips` runs of an isolated body with the arguments carried..., streams..., invariants....
 
-    `carried` are the first values of what the body yields first. `streams` holds, stream after stream, one value for each
-    iteration. `invariants` are the same in every iteration. Results: the last carried values, then for each collected value
+    `carried` are the first values of what the body yields first. `streams` holds, stream after stream, one value for
+    each
+    iteration. `invariants` are the same in every iteration. Results: the last carried values, then for each collected
+    value
     of the body one result an iteration.
     """
 
@@ -156,4 +158,3 @@ class LoopOp(IRDLOperation):
 
 def _text(types: Sequence[Attribute]) -> str:
     return ", ".join(map(str, types))
-

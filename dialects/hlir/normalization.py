@@ -18,6 +18,7 @@ from .composite import Composite
 from .creation import IotaOp
 from .elementwise import AddOp, DivOp, MulOp, cast_array
 from .index_map import IndexMap
+from .properties import int_property, property_of
 from .reduction import SumOp
 from .types import MapAttr, ScalarAttr, ShapeAttr, TensorType, axes_attr, tensor_type
 
@@ -44,7 +45,9 @@ def _samples(operands: int) -> tuple[Sample, ...]:
     one = {"dims": IntAttr(1), "epsilon": ScalarAttr.get(1e-5, F64)}
     rows = [((3, 8), d) for d in FLOATS[:3]] + [((0, 8), F32), ((2, 3, 4), F32)]
     good = [
-        Sample((tensor_type(dims, d), *(tensor_type(dims[-1:], d),) * k), one) for dims, d in rows for k in range(operands + 1)
+        Sample((tensor_type(dims, d), *(tensor_type(dims[-1:], d),) * k), one)
+        for dims, d in rows
+        for k in range(operands + 1)
     ]
     bad = [
         Sample((tensor_type([3, 8], F32), tensor_type([7], F32)), one, error="weight"),
@@ -73,12 +76,11 @@ class RowNorm(Composite):
         require(1 <= len(operands) <= 1 + cls.MAX_PARAMETERS, f"takes 1 to {1 + cls.MAX_PARAMETERS} operands")
         x = operands[0]
         require_dtype(x, FLOATS, "the element type")
-        dims, epsilon = properties.get("dims"), properties.get("epsilon")
-        require(isinstance(dims, IntAttr) and isinstance(epsilon, ScalarAttr), "needs the properties 'dims' and 'epsilon'")
-        assert isinstance(dims, IntAttr)
-        require(1 <= dims.data <= x.rank, f"dims is {dims.data} for a tensor of rank {x.rank}")
+        property_of(properties, "epsilon", ScalarAttr)
+        dims = int_property(properties, "dims")
+        require(1 <= dims <= x.rank, f"dims is {dims} for a tensor of rank {x.rank}")
         for parameter in operands[1:]:
-            wanted = x.with_dims(x.dims[x.rank - dims.data :])
+            wanted = x.with_dims(x.dims[x.rank - dims :])
             require(parameter == wanted, f"weight and bias must be {wanted}, found {parameter}")
         return (x,)
 
@@ -160,10 +162,18 @@ class BatchNormOp(Composite):
     ABSOLUTE: ClassVar = 8.0
     SAMPLES: ClassVar = (
         *(
-            Sample((tensor_type([2, 3, 4], d), *(tensor_type([3], d),) * 4), {"epsilon": ScalarAttr.get(1e-5, F64)}, low=0.5)
+            Sample(
+                (tensor_type([2, 3, 4], d), *(tensor_type([3], d),) * 4),
+                {"epsilon": ScalarAttr.get(1e-5, F64)},
+                low=0.5,
+            )
             for d in FLOATS[:3]
         ),
-        Sample((tensor_type([2, 3], F32), *(tensor_type([2], F32),) * 4), {"epsilon": ScalarAttr.get(1e-5, F64)}, error="statistics"),
+        Sample(
+            (tensor_type([2, 3], F32), *(tensor_type([2], F32),) * 4),
+            {"epsilon": ScalarAttr.get(1e-5, F64)},
+            error="statistics",
+        ),
     )
 
     operand = operand_def(TensorType)
@@ -179,7 +189,7 @@ class BatchNormOp(Composite):
         require(len(operands) == 5, f"takes 5 operands, found {len(operands)}")
         x = operands[0]
         require_dtype(x, FLOATS, "the element type")
-        require(isinstance(properties.get("epsilon"), ScalarAttr), "needs the property 'epsilon'")
+        property_of(properties, "epsilon", ScalarAttr)
         require(x.rank >= 2, f"needs a tensor of rank 2 or more, found {x.rank}")
         wanted = x.with_dims(x.dims[1:2])
         require(all(t == wanted for t in operands[1:]), f"the statistics and parameters must be {wanted}")

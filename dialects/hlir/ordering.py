@@ -12,27 +12,24 @@ from xdsl.traits import Pure
 from ..dtype import F32, FLOATS, I1, I64
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
 from .elementwise import NUMBERS, cast_array
+from .properties import axis_property
 from .types import TensorType, tensor_type
 
 SCAN_COMBINERS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 
 
-def _axis(properties: Mapping[str, Attribute], rank: int) -> int:
-    axis = properties.get("axis")
-    require(isinstance(axis, IntAttr), "needs the property 'axis'")
-    assert isinstance(axis, IntAttr)
-    require(0 <= axis.data < rank, f"axis {axis.data} is outside a tensor of rank {rank}")
-    return axis.data
-
-
 @irdl_op_definition
 class ScanOp(TensorOp):
-    """Inclusive prefix combination along `axis`; `combine` is add, mul, maximum or minimum. Narrow floats accumulate in f32."""
+    """Inclusive prefix combination along `axis`; `combine` is add, mul, maximum or minimum. Narrow floats accumulate
+    in f32."""
 
     name = "hlir.scan"
     KIND: ClassVar[Kind] = Kind.IRREGULAR
     SAMPLES: ClassVar = (
-        *(Sample((tensor_type([3, 5], d),), {"axis": IntAttr(1), "combine": StringAttr("add")}) for d in (*NUMBERS[:6], F32)),
+        *(
+            Sample((tensor_type([3, 5], d),), {"axis": IntAttr(1), "combine": StringAttr("add")})
+            for d in (*NUMBERS[:6], F32)
+        ),
         *(Sample((tensor_type([3, 5], F32),), {"axis": IntAttr(0), "combine": StringAttr(c)}) for c in SCAN_COMBINERS),
         Sample((tensor_type([0], F32),), {"axis": IntAttr(0), "combine": StringAttr("add")}),
         Sample((tensor_type([3], F32),), {"axis": IntAttr(0), "combine": StringAttr("sub")}, error="combine"),
@@ -49,7 +46,7 @@ class ScanOp(TensorOp):
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require_operands(operands, 1)
         require_dtype(operands[0], NUMBERS, "the element type")
-        _axis(properties, operands[0].rank)
+        axis_property(properties, operands[0].rank)
         combine = properties.get("combine")
         known = isinstance(combine, StringAttr) and combine.data in SCAN_COMBINERS
         require(known, f"combine must be one of {' '.join(SCAN_COMBINERS)}")
@@ -65,7 +62,8 @@ class ScanOp(TensorOp):
 
 @irdl_op_definition
 class SortOp(TensorOp):
-    """Stable sort along `axis`: the sorted values and, as i64, where each came from. NaN counts as larger than every number."""
+    """Stable sort along `axis`: the sorted values and, as i64, where each came from. NaN counts as larger than every
+    number."""
 
     name = "hlir.sort"
     KIND: ClassVar[Kind] = Kind.IRREGULAR
@@ -76,7 +74,11 @@ class SortOp(TensorOp):
             for down in (False, True)
         ),
         Sample((tensor_type([3, 0], F32),), {"axis": IntAttr(1), "descending": BoolAttr.from_bool(False)}),
-        Sample((tensor_type([3], F32),), {"axis": IntAttr(1), "descending": BoolAttr.from_bool(False)}, error="outside a tensor of rank 1"),
+        Sample(
+            (tensor_type([3], F32),),
+            {"axis": IntAttr(1), "descending": BoolAttr.from_bool(False)},
+            error="outside a tensor of rank 1",
+        ),
     )
 
     operand = operand_def(TensorType)
@@ -89,7 +91,7 @@ class SortOp(TensorOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require_operands(operands, 1)
-        _axis(properties, operands[0].rank)
+        axis_property(properties, operands[0].rank)
         require("descending" in properties, "needs the property 'descending'")
         return (operands[0], operands[0].with_dtype(I64))
 

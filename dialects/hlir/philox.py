@@ -1,4 +1,5 @@
-"""Philox4x32-10, the counter-based generator of Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011)."""
+"""Philox4x32-10, the counter-based generator of Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC
+2011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reductions: remove axes with a combiner. Each states its identity, so an empty extent is an ordinary value; order has no meaning."""
+"""Reductions: remove axes with a combiner. Each states its identity, so an empty extent is an ordinary value; order
+has no meaning."""
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,8 @@ def check_axes(axes: tuple[int, ...], rank: int) -> None:
 
 
 class Reduction(TensorOp, ABC):
-    """Combines the elements along `axes`; those dims vanish. Narrow floats accumulate in `accumulate` (default f32), rounding once."""
+    """Combines the elements along `axes`; those dims vanish. Narrow floats accumulate in `accumulate` (default f32),
+    rounding once."""
 
     KIND: ClassVar[Kind] = Kind.REDUCTION
     COMBINE: ClassVar[str]
@@ -82,7 +84,7 @@ class Reduction(TensorOp, ABC):
 
 def _samples(dtypes: Sequence[DType]) -> tuple[Sample, ...]:
     cases = [Sample((tensor_type([3, 5, 2], d),), {"axes": axes_attr([1])}) for d in dtypes]
-    edges = [((0, 4), [0]), ((3, 4), [0, 1]), ((2, 3), []), ((2, 1), [1])]
+    edges: list[tuple[tuple[int, ...], list[int]]] = [((0, 4), [0]), ((3, 4), [0, 1]), ((2, 3), []), ((2, 1), [1])]
     cases += [Sample((tensor_type(dims, F32),), {"axes": axes_attr(axes)}) for dims, axes in edges]
     cases += [
         Sample((tensor_type([3], F32),), {"axes": axes_attr([1])}, error="outside a tensor of rank 1"),

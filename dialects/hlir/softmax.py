@@ -9,11 +9,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from ..dtype import F32, FLOATS, I32
-from ..op import Array, Environment, Sample, require, require_dtype, require_operands, tensor_of
+from ..op import Array, Environment, Sample, require_dtype, require_operands, tensor_of
 from .arithmetic import ExpOp, LogOp, SubOp
 from .builder import GraphBuilder
 from .composite import Composite
 from .elementwise import DivOp, cast_array
+from .properties import axis_property
 from .reduction import MaxOp, SumOp
 from .types import TensorType, axes_attr, tensor_type
 
@@ -39,10 +40,7 @@ class AlongAxis(Composite):
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require_operands(operands, 1)
         require_dtype(operands[0], FLOATS, "the element type")
-        axis = properties.get("axis")
-        require(isinstance(axis, IntAttr), "needs the property 'axis'")
-        assert isinstance(axis, IntAttr)
-        require(0 <= axis.data < operands[0].rank, f"axis {axis.data} is outside a tensor of rank {operands[0].rank}")
+        axis_property(properties, operands[0].rank)
         return (operands[0],)
 
     def centred(self, b: GraphBuilder) -> SSAValue:

@@ -1,7 +1,7 @@
 """Types and attributes of hlir: tensors with symbolic shapes, shapes, index maps, axes and scalars."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
@@ -33,7 +33,7 @@ class ShapeAttr(Data[tuple[Expr, ...]]):
     name = "hlir.shape"
 
     @classmethod
-    def get(cls, dims: Iterable[IntLike]) -> "ShapeAttr":
+    def get(cls, dims: Iterable[IntLike]) -> "ShapeAttr":  # pyright: ignore[reportIncompatibleMethodOverride]
         return _shape(tuple(lift(d) for d in dims))
 
     @property
@@ -54,14 +54,15 @@ class ShapeAttr(Data[tuple[Expr, ...]]):
             printer.print_string(_dims_text(self.data))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _shape(dims: tuple[Expr, ...]) -> ShapeAttr:
     return ShapeAttr(dims)
 
 
 @irdl_attr_definition
 class TensorType(ParametrizedAttribute, TypeAttribute):
-    """A tensor value: `!hlir.tensor<[s, 4096], bf16>`. Row-major has no meaning here: layout is a choice of later stages."""
+    """A tensor value: `!hlir.tensor<[s, 4096], bf16>`. Row-major has no meaning here: layout is a choice of later
+    stages."""
 
     name = "hlir.tensor"
 
@@ -108,7 +109,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
             printer.print_string(f"{_dims_text(self.dims)}, {self.dtype.name}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tensor(dims: tuple[Expr, ...], dtype: DType) -> TensorType:
     return TensorType(_shape(dims), dtype.attr)
 
@@ -125,7 +126,7 @@ class MapAttr(Data[IndexMap]):
     name = "hlir.map"
 
     @classmethod
-    def get(cls, rank: int, exprs: Iterable[IntLike]) -> "MapAttr":
+    def get(cls, rank: int, exprs: Iterable[IntLike]) -> "MapAttr":  # pyright: ignore[reportIncompatibleMethodOverride]
         return cls(IndexMap(rank, tuple(lift(e) for e in exprs)))
 
     @classmethod
@@ -150,12 +151,13 @@ def parse_map(parser: AttrParser) -> IndexMap:
 
 @irdl_attr_definition
 class ScalarAttr(Data[Scalar]):
-    """A number of an element type, kept as its bit pattern: `#hlir.scalar<1.0 : f32>`, `#hlir.scalar<0x7FC00000 : f32>`."""
+    """A number of an element type, kept as its bit pattern: `#hlir.scalar<1.0 : f32>`, `#hlir.scalar<0x7FC00000 :
+    f32>`."""
 
     name = "hlir.scalar"
 
     @classmethod
-    def get(cls, value: float | int | bool, dtype: DType) -> "ScalarAttr":
+    def get(cls, value: float | int | bool, dtype: DType) -> "ScalarAttr":  # pyright: ignore[reportIncompatibleMethodOverride]
         return cls(Scalar(dtype.encode(value), dtype))
 
     @classmethod

@@ -39,7 +39,8 @@ def apply_map(x: Array, index_map: IndexMap, shape: tuple[int, ...], env: Enviro
 
 @irdl_op_definition
 class ViewOp(TensorOp):
-    """result[d0, ...] = source[map(d0, ...)]: permute, expand, reshape, slice, flip, unfold. The map is canonical for `shape`.
+    """result[d0, ...] = source[map(d0, ...)]: permute, expand, reshape, slice, flip, unfold. The map is canonical for
+    `shape`.
 
     `hlir.view %x (d0, d1) -> (d1, d0) : (!hlir.tensor<[2, 3], f32>) -> !hlir.tensor<[3, 2], f32>`
     """
@@ -48,16 +49,26 @@ class ViewOp(TensorOp):
     KIND: ClassVar[Kind] = Kind.VIEW
     SAMPLES: ClassVar = (
         *(
-            Sample((tensor_type([2, 3], d),), {"map": MapAttr.get(2, [index(1), index(0)]), "shape": ShapeAttr.get([3, 2])})
+            Sample(
+                (tensor_type([2, 3], d),), {"map": MapAttr.get(2, [index(1), index(0)]), "shape": ShapeAttr.get([3, 2])}
+            )
             for d in DTYPES
         ),
         Sample((tensor_type([3], F32),), {"map": MapAttr.get(2, [index(1)]), "shape": ShapeAttr.get([4, 3])}),
         Sample((tensor_type([], F32),), {"map": MapAttr.get(1, []), "shape": ShapeAttr.get([5])}),
         Sample((tensor_type([0], F32),), {"map": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([0])}),
-        Sample((tensor_type([7], F32),), {"map": MapAttr.get(2, [index(0) * 2 + index(1)]), "shape": ShapeAttr.get([3, 3])}),
+        Sample(
+            (tensor_type([7], F32),), {"map": MapAttr.get(2, [index(0) * 2 + index(1)]), "shape": ShapeAttr.get([3, 3])}
+        ),
         Sample((tensor_type([3], F32),), {"map": MapAttr.get(1, [-index(0) + 2]), "shape": ShapeAttr.get([3])}),
-        Sample((tensor_type([3], F32),), {"map": MapAttr.get(2, [index(1)]), "shape": ShapeAttr.get([3])}, error="indices"),
-        Sample((tensor_type([3, 1], F32),), {"map": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([3])}, error="source of rank 2"),
+        Sample(
+            (tensor_type([3], F32),), {"map": MapAttr.get(2, [index(1)]), "shape": ShapeAttr.get([3])}, error="indices"
+        ),
+        Sample(
+            (tensor_type([3, 1], F32),),
+            {"map": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([3])},
+            error="source of rank 2",
+        ),
         Sample(
             (tensor_type([3], F32),),
             {"map": MapAttr.get(1, [index(0)]), "shape": ShapeAttr.get([1])},
@@ -76,7 +87,9 @@ class ViewOp(TensorOp):
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require_operands(operands, 1)
         index_map, shape = properties.get("map"), properties.get("shape")
-        require(isinstance(index_map, MapAttr) and isinstance(shape, ShapeAttr), "needs the properties 'map' and 'shape'")
+        require(
+            isinstance(index_map, MapAttr) and isinstance(shape, ShapeAttr), "needs the properties 'map' and 'shape'"
+        )
         assert isinstance(index_map, MapAttr) and isinstance(shape, ShapeAttr)
         check_map(index_map.data, operands[0], shape)
         return (operands[0].with_dims(shape.data),)
@@ -105,7 +118,8 @@ def check_map(index_map: IndexMap, source: TensorType, shape: ShapeAttr, what: s
     """Raises TypeRuleError unless the map takes indices of `shape` to indices of `source`, in canonical form."""
     require(index_map.rank == shape.rank, f"the {what} has {index_map.rank} indices for a result of rank {shape.rank}")
     require(
-        len(index_map.exprs) == source.rank, f"the {what} gives {len(index_map.exprs)} indices for a source of rank {source.rank}"
+        len(index_map.exprs) == source.rank,
+        f"the {what} gives {len(index_map.exprs)} indices for a source of rank {source.rank}",
     )
     right = canonical(index_map, shape.data)
     require(right == index_map, f"the {what} {index_map} is not canonical for {list(shape.data)}, expected {right}")

@@ -1,1 +1,2 @@
-"""Symbolic integers: polynomials over symbols and index variables, their bounds, and the ops that declare and prove them."""
+"""Symbolic integers: polynomials over symbols and index variables, their bounds, and the ops that declare and prove
+them."""

@@ -111,7 +111,8 @@ def proves_nonnegative(e: Expr, bounds: Bounds) -> bool:
 
 
 def _nonnegative_after_shift(e: Expr, bounds: Bounds) -> bool:
-    """Interval arithmetic after writing each symbol as its minimum plus a non-negative rest: s*t - t - s + 1 at s, t >= 1."""
+    """Interval arithmetic after writing each symbol as its minimum plus a non-negative rest: s*t - t - s + 1 at s, t
+    >= 1."""
     shifts = {n: bounds.of_symbol(n).low for n in symbol_names(e)}
     if not any(shifts.values()):
         return False
@@ -135,7 +136,8 @@ def _worst_case(e: Expr, bounds: Bounds) -> Expr:
 
 
 def _linear_sign(e: Expr, number: int, bounds: Bounds) -> int:
-    """+1 or -1 if d<number> occurs only at the top level, linearly, times things known non-negative, always with that sign."""
+    """+1 or -1 if d<number> occurs only at the top level, linearly, times things known non-negative, always with that
+    sign."""
     sign = 0
     for monomial, coefficient in e.terms:
         for atom, power in monomial:
@@ -209,7 +211,8 @@ def _simplify_floordiv(p: Expr, divisor: Expr, bounds: Bounds) -> Expr:
 
 
 def _without_remainder(p: Expr, divisor: Expr, bounds: Bounds) -> Expr | None:
-    """p without the part below a common factor g of the divisor: floor((g*a + r) / (g*b)) = floor(a / b) for 0 <= r < g."""
+    """p without the part below a common factor g of the divisor: floor((g*a + r) / (g*b)) = floor(a / b) for 0 <= r <
+    g."""
     if len(divisor.terms) != 1:
         return None
     for monomial, coefficient in p.terms:

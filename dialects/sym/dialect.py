@@ -22,7 +22,7 @@ class ExprAttr(Data[Expr]):
     name = "sym.expr"
 
     @classmethod
-    def get(cls, value: IntLike) -> "ExprAttr":
+    def get(cls, value: IntLike) -> "ExprAttr":  # pyright: ignore[reportIncompatibleMethodOverride]
         return cls(lift(value))
 
     @classmethod
@@ -119,7 +119,9 @@ class GuardOp(IRDLOperation):
 
 def declared_bounds(module: Operation, extents: Sequence[Expr] = ()) -> Bounds:
     """The ranges that the `sym.symbol` ops directly inside `module` declare."""
-    ranges = {op.sym_name.data: op.range for block in module.regions[0].blocks for op in block.ops if isinstance(op, SymbolOp)}
+    ranges = {
+        op.sym_name.data: op.range for block in module.regions[0].blocks for op in block.ops if isinstance(op, SymbolOp)
+    }
     return Bounds(ranges, tuple(extents))
 
 

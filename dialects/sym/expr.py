@@ -1,13 +1,14 @@
 """Integer expressions in polynomial normal form; equal polynomials are one interned object.
 
 An expression is a sum of integer multiples of monomials; a monomial is a product of powers of atoms. Atoms are symbols,
-index variables, floordiv(p, q) with q > 0, and max(...). mod, ceildiv and min are derived, so (s // 8) * 8 + s % 8 is s.
+index variables, floordiv(p, q) with q > 0, and max(...). mod, ceildiv and min are derived, so (s // 8) * 8 + s % 8 is
+s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from math import gcd
 from typing import Literal, TypeAlias, Union
 
@@ -21,7 +22,8 @@ _RANK: dict[AtomKind, int] = {"symbol": 0, "index": 1, "floordiv": 2, "max": 3}
 
 
 class Atom:
-    """An indivisible factor: a symbol, an index variable, a floor division or a maximum. Interned, compared by identity."""
+    """An indivisible factor: a symbol, an index variable, a floor division or a maximum. Interned, compared by
+    identity."""
 
     __slots__ = ("args", "key", "kind", "name", "number")
 
@@ -48,7 +50,7 @@ class Atom:
     __repr__ = __str__
 
 
-@lru_cache(maxsize=None)
+@cache
 def _atom(kind: AtomKind, name: str = "", number: int = 0, args: tuple[Expr, ...] = ()) -> Atom:
     return Atom(kind, name, number, args)
 
@@ -59,7 +61,8 @@ def _monomial_key(monomial: Monomial) -> AtomKey:
 
 
 class Expr:
-    """A polynomial with integer coefficients. Build with `symbol`, `index`, `constant` and the operators; never directly."""
+    """A polynomial with integer coefficients. Build with `symbol`, `index`, `constant` and the operators; never
+    directly."""
 
     __slots__ = ("_hash", "key", "terms")
 
@@ -150,7 +153,7 @@ class Expr:
     __repr__ = __str__
 
 
-@lru_cache(maxsize=None)
+@cache
 def _intern(terms: tuple[Term, ...]) -> Expr:
     return Expr(terms)
 
@@ -185,19 +188,19 @@ def divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:
     return tuple(sorted(powers.items(), key=lambda item: item[0].key))
 
 
-@lru_cache(maxsize=None)
+@cache
 def symbol(name: str) -> Expr:
     """The symbol `name`, an unknown integer of the program."""
     return _intern(((((_atom("symbol", name), 1),), 1),))
 
 
-@lru_cache(maxsize=None)
+@cache
 def index(number: int) -> Expr:
     """The index variable d<number> of a map."""
     return _intern(((((_atom("index", "", number), 1),), 1),))
 
 
-@lru_cache(maxsize=None)
+@cache
 def constant(value: int) -> Expr:
     """The integer `value`."""
     return _intern((((), value),) if value else ())
@@ -242,7 +245,7 @@ def _divide(p: Expr, divisor: Expr) -> tuple[Expr, Expr]:
     return quotient, _make(rest)
 
 
-@lru_cache(maxsize=None)
+@cache
 def floordiv(p: Expr, divisor: Expr) -> Expr:
     """floor(p / divisor) for a positive divisor, with every whole multiple of the divisor taken out.
 
@@ -325,7 +328,7 @@ def _term_text(monomial: Monomial, coefficient: int) -> str:
     return body if coefficient == 1 else f"{body}*{coefficient}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _text(e: Expr) -> str:
     if not e.terms:
         return "0"
