@@ -16,8 +16,9 @@ from .builder import GraphBuilder
 from .comparison import IsNanOp
 from .composite import Composite
 from .creation import IotaOp
-from .elementwise import NUMBERS, EqualOp, SelectOp
+from .elementwise import EqualOp, SelectOp
 from .normalization import dim_scalar
+from .pointwise import NUMBERS
 from .properties import axis_property
 from .reduction import MaxOp, MinOp
 from .types import MapAttr, TensorType, axes_attr, tensor_type

@@ -15,7 +15,6 @@ from .bitwise import BitAndOp
 from .builder import GraphBuilder
 from .composite import BinaryComposite, UnaryComposite
 from .elementwise import (
-    NUMBERS,
     AddOp,
     BitcastOp,
     Exp2Op,
@@ -30,8 +29,8 @@ from .elementwise import (
     SelectOp,
     SinOp,
     SqrtOp,
-    samples,
 )
+from .pointwise import NUMBERS, samples
 from .types import TensorType, tensor_type
 
 

@@ -100,11 +100,11 @@ class SdpaOp(Composite):
             if self.is_causal:
                 z = np.where(np.tri(*z.shape[-2:], dtype=np.bool_), z, compute.type(-np.inf))
             top: Array = z.max(-1, keepdims=True, initial=-np.inf)
-            e = np.exp(z - np.where(top == -np.inf, compute.type(0), top))
-            total = e.sum(-1, keepdims=True)
-            divisor: Array = np.where(total == 0, compute.type(1), total)
-            y: Array = (e / divisor) @ v
-            return (cast_array(y.astype(compute), self.result_type.dtype),)
+            e: Array = np.exp(z - np.where(top == -np.inf, compute.type(0), top))
+            total: Array = e.sum(-1, keepdims=True)
+            divisor = np.asarray(np.where(total == 0, 1, total), compute)
+            y = np.asarray((e / divisor) @ v, compute)
+            return (cast_array(y, self.result_type.dtype),)
 
     def expand(self, b: GraphBuilder) -> tuple[SSAValue, ...]:
         compute = self.result_type.dtype.compute

@@ -7,7 +7,7 @@ from xdsl.irdl import irdl_op_definition
 
 from ..dtype import F32, INTEGERS
 from ..op import Array
-from .elementwise import BITS, Binary, samples
+from .pointwise import BITS, Binary, samples
 
 
 @irdl_op_definition

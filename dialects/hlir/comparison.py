@@ -11,7 +11,8 @@ from ..op import Array, tensor_of
 from .bitwise import BitAndOp, BitOrOp, BitXorOp
 from .builder import GraphBuilder
 from .composite import BinaryComposite, UnaryComposite
-from .elementwise import BITS, NUMBERS, AddOp, EqualOp, LessThanOp, ModOp, SelectOp, samples
+from .elementwise import AddOp, EqualOp, LessThanOp, ModOp, SelectOp
+from .pointwise import BITS, NUMBERS, samples
 
 
 @irdl_op_definition

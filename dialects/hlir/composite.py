@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from ..dtype import FLOATS
 from ..op import Kind, Sample, TensorOp, tensor_of
 from .builder import GraphBuilder
-from .elementwise import Binary, Elementwise, Unary, samples
+from .pointwise import Binary, Elementwise, Unary, samples
 
 
 class Composite(TensorOp, ABC):

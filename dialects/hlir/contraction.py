@@ -14,8 +14,9 @@ from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dt
 from ..sym.expr import index
 from ..sym.substitute import index_numbers, substitute_indices
 from .builder import GraphBuilder
-from .elementwise import NUMBERS, CastOp, MulOp, cast_array
+from .elementwise import CastOp, MulOp, cast_array
 from .index_map import IndexMap
+from .pointwise import NUMBERS
 from .reduction import SumOp, check_axes
 from .types import MapAttr, ShapeAttr, TensorType, axes_attr, axes_of, tensor_type
 from .view import ViewOp, apply_map, check_map

@@ -14,9 +14,10 @@ from ..sym.expr import Expr, constant, floordiv, index
 from .arranging import PadOp
 from .builder import GraphBuilder
 from .composite import Composite
-from .elementwise import NUMBERS, AddOp, cast_array
+from .elementwise import AddOp, cast_array
 from .index_map import IndexMap
 from .linear import contract
+from .pointwise import NUMBERS
 from .properties import int_property
 from .reduction import MaxOp
 from .types import ScalarAttr, ShapeAttr, TensorType, axes_attr, tensor_type

@@ -32,7 +32,7 @@ def apply_map(x: Array, index_map: IndexMap, shape: tuple[int, ...], env: Enviro
     for dim, position in enumerate(positions):
         if position.size and (position.min() < 0 or position.max() >= x.shape[dim]):
             raise EvaluationError(
-                f"view reads index {position.min()}..{position.max()} of dimension {dim}, which has extent {x.shape[dim]}"
+                f"view reads index {position.min()}..{position.max()} of dimension {dim} of extent {x.shape[dim]}"
             )
     return np.broadcast_to(x[tuple(positions)], shape) if positions else np.broadcast_to(x, shape)
 
