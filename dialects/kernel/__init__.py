@@ -1,0 +1,24 @@
+"""The `kernel` dialect: device work on tensors, one op a launch or a library call; its meaning is hlir."""
+
+from xdsl.ir import Dialect
+
+from .body import YieldOp
+from .function import FuncOp, ReturnOp, kernel_functions
+from .launch import FusedOp, IrregularOp, KernelOp, MatmulOp
+from .library import EPILOGUES, CallMatmulOp
+
+KERNEL = Dialect("kernel", [FusedOp, MatmulOp, IrregularOp, YieldOp, CallMatmulOp, FuncOp, ReturnOp], [])
+
+__all__ = [
+    "EPILOGUES",
+    "KERNEL",
+    "CallMatmulOp",
+    "FuncOp",
+    "FusedOp",
+    "IrregularOp",
+    "KernelOp",
+    "MatmulOp",
+    "ReturnOp",
+    "YieldOp",
+    "kernel_functions",
+]
