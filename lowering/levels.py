@@ -35,7 +35,7 @@ class Level:
 MODULE = ("builtin.module", "sym.*")
 FUNCTION = ("func.func", "func.return")
 SCALAR_CODE = ("arith.*", "math.*", "scf.*", "vector.*")
-KERNEL_BODIES = {"kernel.func": ("kernel.*", "func.return"), "kernel.*": ("hlir.*", "kernel.yield")}
+KERNEL_BODIES = {"kernel.func": ("kernel.*",), "kernel.*": ("hlir.*", "kernel.yield")}
 LOOP_BODIES = {"loop.kernel": ("loop.*", *SCALAR_CODE)}
 # Scalar functions without an upstream op keep their spelling of the loop dialect.
 SIMT_BODIES = {"simt.kernel": ("simt.*", "nv.*", "apple.*", "loop.apply", *SCALAR_CODE)}

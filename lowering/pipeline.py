@@ -37,7 +37,7 @@ class Stage:
     targets: tuple[str, ...] = TARGETS
 
     def make(self, options: CompileOptions) -> ModulePass:
-        """The pass. Each field of it that is named as a compile option takes that option's value, unless it is empty."""
+        """The pass. A field of it named as a compile option takes that option's value unless that is empty."""
         cls = load_pass(self.name)
         shared = {field.name for field in dataclasses.fields(cls)} & {f.name for f in dataclasses.fields(options)}
         values = {name: getattr(options, name) for name in sorted(shared)}
