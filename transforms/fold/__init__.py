@@ -1,0 +1,1 @@
+"""Exact simplifications of one op at a time, for canonicalize."""
