@@ -245,13 +245,17 @@ def _divide(p: Expr, divisor: Expr) -> tuple[Expr, Expr]:
     return quotient, _make(rest)
 
 
-@cache
-def floordiv(p: Expr, divisor: Expr) -> Expr:
+def floordiv(p: IntLike, divisor: IntLike) -> Expr:
     """floor(p / divisor) for a positive divisor, with every whole multiple of the divisor taken out.
 
     Raises:
         ZeroDivisionError: the divisor is a constant that is not positive.
     """
+    return _floordiv(lift(p), lift(divisor))
+
+
+@cache
+def _floordiv(p: Expr, divisor: Expr) -> Expr:
     d = divisor.as_int()
     if d is not None and d <= 0:
         raise ZeroDivisionError(f"floordiv({p}, {divisor}): the divisor must be positive")
@@ -286,12 +290,13 @@ def _floordiv_constant(p: Expr, d: int) -> Expr:
 
 
 def _floordiv_nested(p: Expr, divisor: Expr) -> Expr:
-    """floor((x // a + n) / b) = floor((x + n*a) / (a*b)) for one floor division and a constant n."""
-    offset = p.constant_term
-    inner = (p - offset).as_atom()
-    if inner is not None and inner.kind == "floordiv":
-        x, a = inner.args
-        return floordiv(x + a * offset, a * divisor)
+    """floor((x // a + n) / b) = floor((x + n*a) / (a*b)) where p has one floor division, with coefficient 1."""
+    quotients = [(m, c) for m, c in p.terms if any(atom.kind == "floordiv" for atom, _ in m)]
+    if len(quotients) == 1:
+        inner = monomial_expr(*quotients[0]).as_atom()
+        if inner is not None:
+            x, a = inner.args
+            return floordiv(x + a * (p - monomial_expr(*quotients[0])), a * divisor)
     return _intern(((((_atom("floordiv", args=(p, divisor)), 1),), 1),))
 
 
