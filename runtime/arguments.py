@@ -1,0 +1,136 @@
+"""Checks the inputs of a call against what the program was compiled for, and finds the values of its symbols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .adapter import TensorAdapter
+from .artifact import HostProgram, Input, Symbol
+from .errors import LaunchError, ShapeError
+from .expression import compile_expressions, linear_form
+from .numpy_dtype import accepts
+
+
+class ArgumentChecker:
+    """The declared inputs of one program, ready to be compared with tensors."""
+
+    def __init__(self, program: HostProgram) -> None:
+        self.inputs = program.inputs
+        self.symbols = program.symbols
+        self._solvers = [self._solver(symbol) for symbol in program.symbols]
+        texts = [text for item in program.inputs for text in (*item.shape, *item.strides)]
+        self._extents = compile_expressions(texts, [symbol.name for symbol in program.symbols])
+
+    def _solver(self, symbol: Symbol) -> tuple[int, int]:
+        if symbol.dim == -1:
+            return 1, 0
+        form = linear_form(self.inputs[symbol.input_index].shape[symbol.dim], symbol.name)
+        assert form is not None  # check_program refuses such a program
+        return form
+
+    def check(self, adapter: TensorAdapter[Any], tensors: Sequence[Any], device: str) -> tuple[int, ...]:
+        """The values of the symbols; raises LaunchError or ShapeError at the first input that does not fit.
+
+        `tensors` are all inputs in order. Addresses are not looked at (see `check_alignment`).
+        """
+        for item, tensor in zip(self.inputs, tensors, strict=True):
+            self._check_kind(item, tensor, adapter, device)
+        values = tuple(self._solve(index, adapter, tensors) for index in range(len(self.symbols)))
+        extents = iter(self._extents(*values))
+        for item, tensor in zip(self.inputs, tensors, strict=True):
+            shape = tuple(next(extents) for _ in item.shape)
+            strides = tuple(next(extents) for _ in item.strides)
+            if item.role != "scalar":
+                self._check_shape(item, adapter.shape(tensor), shape, values)
+                self._check_strides(item, tensor, adapter, shape, strides)
+        return values
+
+    def _check_kind(self, item: Input, tensor: Any, adapter: TensorAdapter[Any], device: str) -> None:
+        if item.role == "scalar":
+            if type(tensor) is not int:
+                raise LaunchError(f"input {item.name!r}: expected an int, found {type(tensor).__name__}")
+            return
+        if type(tensor) is int:
+            raise LaunchError(f"input {item.name!r}: expected a tensor, found an int")
+        found = adapter.dtype(tensor)
+        if not accepts(item.dtype, found):
+            raise LaunchError(
+                f"input {item.name!r}: expected dtype {item.dtype}, found {found or 'another type'}",
+                hint="cast the input, or compile the model for this dtype",
+            )
+        place = adapter.device(tensor)
+        if place != device:
+            raise LaunchError(
+                f"input {item.name!r}: lies on {place}, but the program runs on {device}", hint="move the input"
+            )
+
+    def _solve(self, index: int, adapter: TensorAdapter[Any], tensors: Sequence[Any]) -> int:
+        symbol = self.symbols[index]
+        scale, offset = self._solvers[index]
+        item, tensor = self.inputs[symbol.input_index], tensors[symbol.input_index]
+        if symbol.dim == -1:
+            found, where = tensor, f"input {item.name!r} is {tensor}"
+        else:
+            shape = adapter.shape(tensor)
+            if len(shape) != len(item.shape):
+                self._check_shape(item, shape, (-1,) * len(item.shape), None)
+            found = shape[symbol.dim]
+            where = f"input {item.name!r}: dim {symbol.dim} of {list(shape)} is {found}"
+        value, rest = divmod(found - offset, scale)
+        if rest or not symbol.minimum <= value <= symbol.maximum or value % symbol.multiple_of:
+            raise ShapeError(
+                f"{where}, expected {'' if symbol.dim == -1 else item.shape[symbol.dim] + ' with '}{_range(symbol)}",
+                hint="compile the model with a wider range for this size",
+            )
+        return value
+
+    def _check_shape(
+        self, item: Input, found: Sequence[int], expected: tuple[int, ...], values: tuple[int, ...] | None
+    ) -> None:
+        if tuple(found) == expected:
+            return
+        spelled = f"[{', '.join(item.shape)}]"
+        if values is not None and any(not text.isdigit() for text in item.shape):
+            bound = ", ".join(f"{symbol.name} = {value}" for symbol, value in zip(self.symbols, values, strict=True))
+            spelled += f" = {list(expected)} where {bound}"
+        ranges = "; ".join(map(_range, self.symbols))
+        raise ShapeError(
+            f"input {item.name!r}: shape {list(found)}, expected {spelled}" + (f" ({ranges})" if ranges else ""),
+            hint="pass an input of this shape, or compile the model for the one you have",
+        )
+
+    def _check_strides(
+        self,
+        item: Input,
+        tensor: Any,
+        adapter: TensorAdapter[Any],
+        shape: tuple[int, ...],
+        expected: tuple[int, ...],
+    ) -> None:
+        try:
+            found = adapter.strides(tensor)
+        except ValueError as error:
+            raise ShapeError(f"input {item.name!r}: {error}", hint="pass a contiguous copy") from error
+        if found == expected or 0 in shape:
+            return
+        if any(extent != 1 and a != b for extent, a, b in zip(shape, found, expected, strict=True)):
+            raise ShapeError(
+                f"input {item.name!r}: strides {list(found)} for shape {list(shape)}, expected {list(expected)}",
+                hint="pass a contiguous copy, or compile the model for this layout",
+            )
+
+
+def _range(symbol: Symbol) -> str:
+    step = f", multiple of {symbol.multiple_of}" if symbol.multiple_of > 1 else ""
+    return f"{symbol.name} in {symbol.minimum}..{symbol.maximum}{step}"
+
+
+def check_alignment(item: Input, address: int, shape: Sequence[int]) -> None:
+    """Raise LaunchError when an input with elements starts at an address that its kernels cannot take."""
+    if address % item.align and math.prod(shape):
+        raise LaunchError(
+            f"input {item.name!r}: address {address:#x} is not {item.align}-byte aligned",
+            hint="pass a copy, which starts at an aligned address",
+        )

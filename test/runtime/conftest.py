@@ -1,0 +1,94 @@
+"""Small C programs written by hand, compiled with the machine's compiler, as artifacts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from albumen.runtime.abi import header
+from albumen.runtime.artifact import Artifact, Entry, HostProgram, Input, Output, Slice, Symbol, Weight, digest_of
+
+CompileC = Callable[[str], bytes]
+MakeArtifact = Callable[..., Artifact]
+
+COMMAND = ("cc", "-O1", "-s", "-shared", "-fPIC", "-o", "{output}", "{source}")
+
+# y = x * w + 1 through the arena; x is [s, 4], w is [4].
+AFFINE = """
+int albumen_run(void *const *buffers, const int64_t *symbols, void *arena, const albumen_host *host) {
+  if (host->version != ALBUMEN_ABI_VERSION) return ALBUMEN_VERSION;
+  const float *x = buffers[0], *w = buffers[1];
+  float *y = buffers[2], *t = arena;
+  for (int64_t i = 0; i < symbols[0] * 4; ++i) t[i] = x[i] * w[i % 4];
+  for (int64_t i = 0; i < symbols[0] * 4; ++i) y[i] = t[i] + 1.0f;
+  return ALBUMEN_OK;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def compile_c(tmp_path_factory: pytest.TempPathFactory) -> CompileC:
+    """C text -> shared object; compiled once a session."""
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    folder = tmp_path_factory.mktemp("c")
+    done: dict[str, bytes] = {}
+
+    def compile_text(text: str) -> bytes:
+        if text not in done:
+            source, output = folder / f"{len(done)}.c", folder / f"{len(done)}.so"
+            source.write_text(text)
+            command = [part.format(source=source, output=output) for part in COMMAND]
+            subprocess.run(command, check=True, capture_output=True, timeout=60)
+            done[text] = Path(output).read_bytes()
+        return done[text]
+
+    return compile_text
+
+
+def affine_program() -> HostProgram:
+    """The program of AFFINE without its entry."""
+    return HostProgram(
+        target="c",
+        arch="any",
+        symbols=(Symbol("s", 0, 1000, 1, 0, 0),),
+        inputs=(
+            Input("x", "f32", ("s", "4"), ("4", "1"), align=4),
+            Input("w", "f32", ("4",), ("1",), align=4, role="parameter"),
+        ),
+        outputs=(Output("y", "f32", ("s", "4"), ("4", "1")),),
+        arena_bytes="s*16",
+        slices=(Slice("0", "s*16"),),
+    )
+
+
+@pytest.fixture(scope="session")
+def make_artifact(compile_c: CompileC) -> MakeArtifact:
+    """(program without entry, C text) -> artifact; the text is printed after the interface's header."""
+
+    def make(
+        program: HostProgram | None = None, text: str = AFFINE, weights: dict[str, Weight] | None = None
+    ) -> Artifact:
+        source = (header() + text).encode()
+        binary = compile_c(source.decode())
+        entry = Entry("albumen_run", digest_of(source), digest_of(binary), COMMAND, ())
+        whole = replace(program or affine_program(), entry=entry)
+        blobs = {entry.source: source, entry.binary: binary}
+        return Artifact(whole, blobs, "module {}\n", {"made": "by hand"}, weights)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def affine(make_artifact: MakeArtifact) -> Artifact:
+    """AFFINE with w = 1, 2, 3, 4 inside."""
+    data = np.arange(1, 5, dtype=np.float32).tobytes()
+    program = affine_program()
+    inputs = (program.inputs[0], replace(program.inputs[1], digest=digest_of(data)))
+    return make_artifact(replace(program, inputs=inputs), weights={"w": Weight("f32", (4,), data)})
