@@ -6,6 +6,7 @@ from .body import YieldOp
 from .function import FuncOp, ReturnOp, kernel_functions
 from .launch import FusedOp, IrregularOp, KernelOp, MatmulOp
 from .library import EPILOGUES, CallMatmulOp
+from .placement import NotOneKernelError, Placement, Space, place
 
 KERNEL = Dialect("kernel", [FusedOp, MatmulOp, IrregularOp, YieldOp, CallMatmulOp, FuncOp, ReturnOp], [])
 
@@ -18,7 +19,11 @@ __all__ = [
     "IrregularOp",
     "KernelOp",
     "MatmulOp",
+    "NotOneKernelError",
+    "Placement",
     "ReturnOp",
+    "Space",
     "YieldOp",
     "kernel_functions",
+    "place",
 ]

@@ -37,6 +37,7 @@ from .body import (
     print_schedule,
     verify_body,
 )
+from .placement import NotOneKernelError, Placement, place
 
 INLINE = (GatherOp, PadOp, ConcatOp)
 """Irregular ops that are a load at a computed place; a row program may hold them."""
@@ -86,6 +87,14 @@ class KernelOp(IRDLOperation, ABC):
         """The ops of the body, without the yield, in order."""
         return [op for op in self.body.block.ops if isinstance(op, TensorOp)]
 
+    def placement(self) -> Placement:
+        """Where each value of a row program or matmul is computed.
+
+        Raises:
+            NotOneKernelError: the body is neither.
+        """
+        return place(self.stored, lambda op: True)
+
     def verify_(self) -> None:
         verify_body(self.body.block, [o.type for o in self.inputs], [r.type for r in self.outs])
         self.verify_kind(self.ops)
@@ -127,6 +136,13 @@ def _refuse(ops: Sequence[TensorOp], kinds: Sequence[Kind], what: str) -> None:
             raise VerifyException(f"{op.name} cannot stand in {what}")
 
 
+def _verify_placement(kernel: KernelOp) -> None:
+    try:
+        kernel.placement()
+    except NotOneKernelError as error:
+        raise VerifyException(f"the body is not one kernel: {error}") from error
+
+
 _POINTWISE = (Kind.ELEMENTWISE, Kind.VIEW, Kind.CREATION)
 
 
@@ -144,6 +160,7 @@ class FusedOp(KernelOp):
 
     def verify_kind(self, ops: Sequence[TensorOp]) -> None:
         _refuse(ops, (*_POINTWISE, Kind.REDUCTION), "a row program")
+        _verify_placement(self)
 
 
 @irdl_op_definition
@@ -168,6 +185,7 @@ class MatmulOp(KernelOp):
         if count != 1:
             raise VerifyException(f"the body holds exactly one contraction, found {count}")
         _refuse(ops, (*_POINTWISE, Kind.CONTRACTION), "a matmul")
+        _verify_placement(self)
 
 
 @irdl_op_definition
