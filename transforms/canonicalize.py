@@ -92,7 +92,5 @@ def fold(op: TensorOp) -> Folded:
 
 def _replace(op: TensorOp, values: Sequence[SSAValue], block: Block) -> None:
     for old, new in zip(op.results, values, strict=True):
-        if new.name_hint is None:
-            new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     block.erase_op(op)
