@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects.errors import ToolchainError
+from ...runtime.artifact import cpu_features
 from .command import refused, run_command
-from .cpu_features import cpu_features
 from .object_cache import ObjectCache, content_key
 
 C_COMPILERS = ("cc", "gcc", "clang")
@@ -23,6 +23,7 @@ CXX_COMPILERS = ("g++", "c++", "clang++")
 # -fno-math-errno and -fno-trapping-math let the math prelude vectorise; -ffast-math would fold its rounding trick away.
 C_FLAGS = ("-std=gnu11", "-O3", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fPIC")
 C_LIBRARIES = ("-lm", "-lpthread")
+SOURCE, OUTPUT = "{source}", "{output}"  # the two paths in a command that is kept
 
 
 class CompilerMissing(ToolchainError):
@@ -48,7 +49,7 @@ class SharedObject:
     """A compiled C text: what an artifact ships, and what it takes to make it again elsewhere."""
 
     code: bytes
-    command: tuple[str, ...]  # compiler name and flags, without file names
+    command: tuple[str, ...]  # with "{source}" and "{output}" in place of the two paths
     compiler: str
     cpu_features: tuple[str, ...]
 
@@ -109,7 +110,8 @@ def compile_c(
 ) -> SharedObject:
     """Compile `source` for this machine, `flags` after the usual ones. ToolchainError if the text is refused."""
     compiler = compiler or find_c_compiler()
-    command = (Path(compiler.path).name, *C_FLAGS, *compiler.native_flags, *flags, "-shared")
+    options = (*C_FLAGS, *compiler.native_flags, *flags, "-shared", SOURCE, "-o", OUTPUT, *C_LIBRARIES)
+    command = (Path(compiler.path).name, *options)
     key = content_key("c", [source, *command, compiler.version, *cpu_features()])
     code = cache.get(key) if cache is not None else None
     if code is None:
@@ -124,7 +126,8 @@ def _compile_file(compiler: Compiler, source: str, name: str, command: tuple[str
     with tempfile.TemporaryDirectory(prefix="albumen-cc-") as directory:
         folder = Path(directory)
         (folder / name).write_text(source)
-        full = [compiler.path, *command[1:], name, "-o", "out.so", *C_LIBRARIES]
+        places = {SOURCE: name, OUTPUT: "out.so"}
+        full = [compiler.path, *(places.get(word, word) for word in command[1:])]
         status, output = run_command(full, folder)
         if status != 0:
             raise refused(compiler.version, source, name, full, output)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ...dialects.errors import ToolchainError
 
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"]+)[>\"]", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.MULTILINE)
 _HINT = "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl, in the CUDA version of NVRTC"
 
 
 def included_headers(source: str) -> tuple[str, ...]:
-    """Names in the #include lines of `source`, each once, in order."""
+    """Names in the `#include <...>` lines of `source`, each once, in order."""
     return tuple(dict.fromkeys(_INCLUDE.findall(source)))
 
 

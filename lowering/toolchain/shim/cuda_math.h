@@ -39,15 +39,16 @@ static inline unsigned __float_as_uint(float value) { return albumen_bits<unsign
 static inline double __longlong_as_double(long long value) { return albumen_bits<double>(value); }
 static inline long long __double_as_longlong(double value) { return albumen_bits<long long>(value); }
 
-static inline float __expf(float x) { return expf(x); }
-static inline float __exp10f(float x) { return powf(10.0f, x); }
-static inline float __logf(float x) { return logf(x); }
-static inline float __log2f(float x) { return log2f(x); }
-static inline float __log10f(float x) { return log10f(x); }
-static inline float __sinf(float x) { return sinf(x); }
-static inline float __cosf(float x) { return cosf(x); }
-static inline float __tanf(float x) { return tanf(x); }
-static inline float __powf(float x, float y) { return powf(x, y); }
+// Macros, since C libraries declare functions of these names for themselves.
+#define __expf(x) expf(x)
+#define __exp10f(x) powf(10.0f, x)
+#define __logf(x) logf(x)
+#define __log2f(x) log2f(x)
+#define __log10f(x) log10f(x)
+#define __sinf(x) sinf(x)
+#define __cosf(x) cosf(x)
+#define __tanf(x) tanf(x)
+#define __powf(x, y) powf(x, y)
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 

@@ -55,7 +55,7 @@ class FaultScope {
  public:
   FaultScope() {
     stack_t stack = {};
-    stack.ss_sp = memory_;
+    stack.ss_sp = memory_.data();
     stack.ss_size = SIGNAL_STACK_BYTES;
     sigaltstack(&stack, &previous_stack_);
     struct sigaction action = {};
@@ -75,7 +75,7 @@ class FaultScope {
   FaultScope &operator=(const FaultScope &) = delete;
 
  private:
-  unsigned char memory_[SIGNAL_STACK_BYTES];
+  std::vector<unsigned char> memory_ = std::vector<unsigned char>(SIGNAL_STACK_BYTES);
   stack_t previous_stack_;
 };
 
@@ -100,17 +100,19 @@ struct AlbumenAlignmentRecord {
   unsigned char log_alignment, kind;
 };
 
-extern "C" {
-__attribute__((visibility("hidden"), noreturn)) inline void __ubsan_handle_out_of_bounds_abort(
-    AlbumenBoundsRecord *record, uintptr_t index) {
+// Under other names in C++, for which the compiler has built-in declarations.
+#define ALBUMEN_CHECK extern "C" __attribute__((visibility("hidden"), noreturn, used))
+ALBUMEN_CHECK void albumen_bad_index(AlbumenBoundsRecord *record, uintptr_t index) __asm__("__ubsan_handle_out_of_bounds_abort");
+ALBUMEN_CHECK void albumen_misaligned(AlbumenAlignmentRecord *record, uintptr_t pointer)
+    __asm__("__ubsan_handle_type_mismatch_v1_abort");
+
+void albumen_bad_index(AlbumenBoundsRecord *record, uintptr_t index) {
   albumen_shim::fail(albumen_shim::BAD_INDEX, static_cast<int>(record->location.line), "%s: index %lld outside %s",
                      record->location.file, static_cast<long long>(index), record->array_type->name);
 }
-__attribute__((visibility("hidden"), noreturn)) inline void __ubsan_handle_type_mismatch_v1_abort(
-    AlbumenAlignmentRecord *record, uintptr_t pointer) {
+void albumen_misaligned(AlbumenAlignmentRecord *record, uintptr_t pointer) {
   albumen_shim::machine.report->address = pointer;
   albumen_shim::fail(albumen_shim::MISALIGNED, static_cast<int>(record->location.line),
                      "%s: %s needs an address that is a multiple of %u", record->location.file, record->type->name,
                      1u << record->log_alignment);
-}
 }

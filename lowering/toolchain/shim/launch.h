@@ -156,6 +156,7 @@ static int launch(const LaunchConfig *config, void (*entry)(void **), void **arg
   const Stacks stacks(machine.threads.size());
   GuardedMemory shared(config->shared_bytes, SHARED_ALIGNMENT, 0);
   machine.dynamic_shared = shared.data();
+  report->shared = reinterpret_cast<uintptr_t>(shared.data());
   if (!stacks.valid() || !shared.valid()) {
     report->code = NO_MEMORY;
     return report->code;

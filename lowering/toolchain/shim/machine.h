@@ -18,7 +18,7 @@ struct Index {
   unsigned x, y, z;
 };
 
-// Mirrors launch_module.LaunchConfig in Python.
+// Mirrors launch_record.LaunchConfig in Python.
 struct LaunchConfig {
   uint32_t grid[3], block[3];
   uint64_t shared_bytes;
@@ -38,11 +38,11 @@ enum ErrorCode : int32_t {
   NO_MEMORY = 8,
 };
 
-// Mirrors launch_module.Report in Python.
+// Mirrors launch_record.Report in Python.
 struct Report {
   int32_t code, line;
   uint32_t block[3], thread[3];
-  uint64_t address;
+  uint64_t address, shared;  // of the access, and where the dynamic shared memory begins
   int32_t is_write;  // 1, 0, or -1 when the processor does not tell
   char message[340];
 };

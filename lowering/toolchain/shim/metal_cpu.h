@@ -122,6 +122,7 @@ bool atomic_compare_exchange_weak_explicit(atomic<T> *object, T *expected, Same<
 #ifndef NAN
 #define NAN __builtin_nanf("")
 #endif
+#define alignas(n) __attribute__((aligned(n)))  // may stand in the middle of a declaration
 #define kernel extern "C"
 #define device
 #define constant

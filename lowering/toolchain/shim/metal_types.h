@@ -14,7 +14,7 @@ using half = _Float16;
 struct bfloat {
   uint16_t bits;
   bfloat() = default;
-  bfloat(float value) {
+  explicit bfloat(float value) {
     uint32_t word;
     memcpy(&word, &value, 4);
     bits = value != value ? static_cast<uint16_t>(word >> 16 | 0x40)
@@ -40,6 +40,10 @@ template <class T> AlbumenIfBfloat<T> &operator+=(T &a, T b) { return a = a + b;
 template <class T> AlbumenIfBfloat<T> &operator-=(T &a, T b) { return a = a - b; }
 template <class T> AlbumenIfBfloat<T> &operator*=(T &a, T b) { return a = a * b; }
 template <class T> AlbumenIfBfloat<T> &operator/=(T &a, T b) { return a = a / b; }
+
+// Literals such as 1.5h and 1.5bf.
+static inline half operator""h(long double value) { return static_cast<half>(value); }
+static inline bfloat operator""bf(long double value) { return bfloat(static_cast<float>(value)); }
 
 namespace metal {
 
