@@ -1,0 +1,1 @@
+"""From loop nests to thread-level code: which blocks, threads and vector lanes run which iterations."""

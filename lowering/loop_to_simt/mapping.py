@@ -1,0 +1,217 @@
+"""Maps one loop kernel to threads: chooses between one element a thread and one row a team, and builds the simt
+kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+
+from ...dialects import simt
+from ...dialects.loop import KernelOp, PtrType
+from ...dialects.sym.dialect import ExprAttr
+from ...dialects.sym.expr import Expr, ceildiv, constant, floordiv, symbol
+from .accesses import summarise
+from .emitter import Emitter
+from .index_space import IndexSpace
+from .nest import Nest, find_nest, prefers_flat
+from .row_code import RowCode, SharedMemory, Team
+from .row_plan import RowPlanner
+from .thread_code import Memory, ThreadCode
+from .tile_code import TileCode
+from .tiling import Tiler, Tiling, product
+
+POINTER_ALIGNMENT = 16
+"""Bytes that every buffer of a program is aligned to, unless the kernel's `align` says otherwise: the runtime checks
+its inputs and the arena is aligned far wider."""
+
+
+@dataclass(frozen=True)
+class ThreadLimits:
+    """What the target gives a block."""
+
+    shared_bytes: int
+    flat_threads: int = 256
+    row_threads: int = 1024
+
+
+LIMITS = {"cuda": ThreadLimits(shared_bytes=227 * 1024), "metal": ThreadLimits(shared_bytes=32 * 1024)}
+
+ROWS_THREADS = 128
+"""Threads of a block that holds several rows."""
+TILES_A_THREAD = 4
+"""Tiles of a row that each thread should get: enough loads under way, few enough registers."""
+
+
+class KernelMapper:
+    """State of mapping one kernel."""
+
+    def __init__(self, kernel: KernelOp, module: ModuleOp, limits: ThreadLimits):
+        self.kernel = kernel
+        self.limits = limits
+        self.space = IndexSpace(module)
+        self.block = Block()
+        self.emitter = Emitter(self.space, self.block)
+        self.alignments: dict[SSAValue, int] = {}
+        self.memories: dict[SSAValue, Memory] = {}
+        self._add_arguments()
+        self.tiler = Tiler(self.space, self.alignments, self.schedule("vector"))
+
+    def schedule(self, key: str) -> int:
+        """An integer of the kernel's `schedule` attribute, 0 where it says nothing."""
+        schedule = self.kernel.attributes.get("schedule")
+        value = schedule.data.get(key) if isinstance(schedule, DictionaryAttr) else None
+        return int(value.value.data) if isinstance(value, IntegerAttr) else 0
+
+    def _add_arguments(self) -> None:
+        align = self.kernel.attributes.get("align")
+        given = [int(a.value.data) for a in align if isinstance(a, IntegerAttr)] if isinstance(align, ArrayAttr) else []
+        for position, pointer in enumerate(self.kernel.pointers):
+            assert isinstance(pointer.type, PtrType)
+            size = simt.element_bytes(pointer.type.element)
+            bytes_ = max(size, given[position] if position < len(given) else POINTER_ALIGNMENT)
+            kind = simt.PtrType.of(pointer.type.element, simt.Space.Global, bytes_)
+            self.alignments[pointer] = bytes_
+            self.memories[pointer] = Memory(self._argument(kind, pointer), constant(0))
+        for name, argument in self.kernel.symbol_arguments.items():
+            value = self._argument(self.emitter.width(symbol(name)), argument)
+            self.space.bind(argument, symbol(name))
+            self.emitter.place(symbol(name), value)
+
+    def _argument(self, kind: Attribute, original: BlockArgument) -> BlockArgument:
+        argument = self.block.insert_arg(kind, len(self.block.args))
+        argument.name_hint = original.name_hint
+        return argument
+
+    def thread(self, kind: simt.Id, extent: Expr) -> Expr:
+        """A thread or block number as an index variable."""
+        variable = self.space.variable(extent)
+        self.emitter.place(variable, self.emitter.add(simt.IdOp(kind)))
+        return variable
+
+    def prepare(self, code: ThreadCode, nest: Nest) -> None:
+        """Memory and what is computed once before the nest."""
+        code.memories |= self.memories
+        ThreadCode.run(code, nest.before)
+
+    def finish(self, grid: Expr, threads: int, smem: int) -> simt.KernelOp:
+        """The kernel with everything emitted so far."""
+        kernel = self.kernel
+        new = simt.KernelOp(
+            kernel.sym_name.data,
+            [],
+            grid=[ExprAttr.get(self.space.simplify(grid))],
+            block=[threads, 1, 1],
+            smem=-(-smem // 16) * 16,
+            symbols=[name.data for name in kernel.symbols],
+            modes=[mode.data for mode in kernel.modes],
+            body=Region(self.block),
+        )
+        new.attributes |= {key: value for key, value in kernel.attributes.items() if key not in ("schedule", "align")}
+        return new
+
+    # One element (or one tile of elements) a thread
+
+    def map_flat(self, nest: Nest) -> simt.KernelOp:
+        """The iterations of the nest, one tile a thread; loops inside run in the thread."""
+        variables = [self.space.variable(extent) for extent in nest.extents]
+        self.bind_nest(nest, variables)
+        summary = summarise(self.space, nest.body, lambda pointer: (pointer, constant(0)))
+        tiling = self.tiler.tile(nest.extents, variables, summary)
+        threads = self.schedule("threads") or self.limits.flat_threads
+        code = TileCode(self.emitter, self.tiler)
+        self.prepare(code, nest)
+        grid = ceildiv(tiling.count, threads)
+        flat = self.thread(simt.Id.BlockX, grid) * threads + self.thread(simt.Id.ThreadX, constant(threads))
+        tile = self.named(self.emitter.index(flat), tiling.count)
+        whole = self.space.is_multiple(tiling.count, threads)
+        inside = None if whole else self.emitter.less(tile, tiling.count)
+        with self.emitter.when(inside):
+            code.tile(nest.body, tiling, tile, [], lambda carried: carried)
+        return self.finish(grid, threads, 0)
+
+    def named(self, value: SSAValue, extent: Expr) -> Expr:
+        """A variable for a value that is only known to lie below the extent."""
+        variable = self.space.variable(extent)
+        self.emitter.place(variable, value)
+        return variable
+
+    def bind_nest(self, nest: Nest, indices: Sequence[Expr]) -> None:
+        for argument, index in zip(nest.body.arguments, indices, strict=True):
+            self.space.bind(argument, self.space.simplify(index))
+
+    # One row a team of threads
+
+    def map_rows(self, nest: Nest) -> simt.KernelOp:
+        """Each iteration of the nest by a team of threads, which share the loops inside."""
+        rows = product(nest.extents)
+        row = self.space.variable(rows)
+        if nest.extents:
+            tiling = Tiling(rows, 1, (rows,), (tuple(nest.extents),))
+            self.bind_nest(nest, tiling.indices(row, constant(0)))
+        planner = RowPlanner(self.space, self.tiler)
+        for op in nest.body.ops:
+            planner.collect_op(op, repeated=False)
+        planner.tile()
+        width, count = self._team_size(planner)
+        planner.plan.width = width
+        modes = [self.kernel.mode_of(pointer) for pointer in self.kernel.pointers]
+        planner.keep_rows([p for p, mode in zip(self.kernel.pointers, modes, strict=True) if mode == "read"])
+        team, live = self._team(width, count, rows, row)
+        shared = SharedMemory(self.limits.shared_bytes)
+        code = RowCode(self.emitter, self.tiler, planner.plan, team, shared)
+        code.live = live
+        self.prepare(code, nest)
+        code.run(nest.body.ops)
+        return self.finish(ceildiv(rows, count), width * count, shared.used)
+
+    def _team_size(self, planner: RowPlanner) -> tuple[int, int]:
+        """(threads of a team, teams of a block)."""
+        if threads := self.schedule("threads"):
+            return threads, 1
+        most = [self.space.largest(tiling.count) for tiling in planner.plan.tilings.values()]
+        tiles = max((count for count in most if count is not None), default=0)
+        unknown = any(count is None for count in most)
+        if not unknown and tiles <= simt.WARP * TILES_A_THREAD:
+            width = min(simt.WARP, power_of_two(max(tiles, 1)))
+            return width, ROWS_THREADS // width
+        wanted = self.limits.flat_threads if unknown else power_of_two(-(-tiles // TILES_A_THREAD))
+        return min(max(wanted, 64), self.limits.row_threads), 1
+
+    def _team(self, width: int, count: int, rows: Expr, row: Expr) -> tuple[Team, SSAValue | None]:
+        """The team of this thread and whether it has a row of its own. Places the row."""
+        if count == 1:
+            self.emitter.place(row, self.emitter.add(simt.IdOp(simt.Id.BlockX)))
+            return Team(width, 1, self.thread(simt.Id.ThreadX, constant(width)), constant(0)), None
+        block = self.thread(simt.Id.BlockX, ceildiv(rows, count))
+        thread = self.thread(simt.Id.ThreadX, constant(width * count))
+        number = self.named(self.emitter.index(floordiv(thread, constant(width))), constant(count))
+        member = self.named(self.emitter.index(thread - number * width), constant(width))
+        flat = block * count + number
+        team = Team(width, count, member, number)
+        if self.space.is_multiple(rows, count):
+            self.emitter.place(row, self.emitter.index(flat))
+            return team, None
+        kind = self.emitter.width(flat, rows)
+        last = self.emitter.index(rows - 1, kind)
+        self.emitter.place(row, self.emitter.add(arith.MinSIOp(self.emitter.index(flat, kind), last)))
+        return team, self.emitter.less(flat, rows)
+
+
+def power_of_two(count: int) -> int:
+    """The smallest power of two that is at least `count`."""
+    return 1 << (count - 1).bit_length()
+
+
+def map_kernel(kernel: KernelOp, module: ModuleOp, limits: ThreadLimits) -> simt.KernelOp:
+    """The simt kernel of a loop kernel.
+
+    Raises:
+        LoweringError: the kernel has a form that threads cannot run.
+    """
+    mapper = KernelMapper(kernel, module, limits)
+    nest = find_nest(mapper.space, kernel)
+    return mapper.map_flat(nest) if prefers_flat(mapper.space, nest) else mapper.map_rows(nest)
