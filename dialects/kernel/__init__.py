@@ -6,9 +6,10 @@ from .body import YieldOp
 from .function import FuncOp, ReturnOp, kernel_functions
 from .launch import FusedOp, IrregularOp, KernelOp, MatmulOp
 from .library import EPILOGUES, CallMatmulOp
+from .literal import LiteralOp
 from .placement import NotOneKernelError, Placement, Space, place
 
-KERNEL = Dialect("kernel", [FusedOp, MatmulOp, IrregularOp, YieldOp, CallMatmulOp, FuncOp, ReturnOp], [])
+KERNEL = Dialect("kernel", [FusedOp, MatmulOp, IrregularOp, YieldOp, CallMatmulOp, LiteralOp, FuncOp, ReturnOp], [])
 
 __all__ = [
     "EPILOGUES",
@@ -18,6 +19,7 @@ __all__ = [
     "FusedOp",
     "IrregularOp",
     "KernelOp",
+    "LiteralOp",
     "MatmulOp",
     "NotOneKernelError",
     "Placement",

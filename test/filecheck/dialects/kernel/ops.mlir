@@ -26,6 +26,8 @@ func.func @program(%x: !hlir.tensor<[s, 8], f32>, %w: !hlir.tensor<[4, 8], f32>,
     %c = hlir.scan %i {axis = #builtin.int<1>, combine = "add"} : !hlir.tensor<[s, 4], f32>
     kernel.yield %c : !hlir.tensor<[s, 4], f32>
   }
+  // CHECK: %u = kernel.literal "0000803F00000040" : !hlir.tensor<[2], f32>
+  %u = kernel.literal "0000803F00000040" : !hlir.tensor<[2], f32>
   func.return %m, %q : !hlir.tensor<[s], f32>, !hlir.tensor<[s, 4], f32>
 }
 
