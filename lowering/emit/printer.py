@@ -53,9 +53,15 @@ class TextPrinter:
     @contextmanager
     def braces(self, head: str = "", tail: str = "}") -> Generator[None]:
         """`head {` ... `}` around what is printed inside."""
+        self.open(head)
+        yield
+        self.close(tail)
+
+    def open(self, head: str) -> None:
         self.line(f"{head} {{".lstrip())
         self._depth += 1
-        yield
+
+    def close(self, tail: str = "}") -> None:
         self._depth -= 1
         self.line(tail)
 
@@ -67,6 +73,18 @@ class TextPrinter:
 
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+    def suspend(self) -> tuple[list[str], int]:
+        """Starts a text of its own, in which names stay known; `resume` ends it."""
+        outer = (self.lines, self._depth)
+        self.lines, self._depth = [], 0
+        return outer
+
+    def resume(self, outer: tuple[list[str], int]) -> str:
+        """Goes back to the text before `suspend` and returns the one since."""
+        text = self.text()
+        self.lines, self._depth = outer
+        return text
 
     # Names
 
@@ -123,7 +141,12 @@ class TextPrinter:
         name = self.target.vector_type.format(n=count, t=self.target.type_name(element))
         size = count * byte_width(element)
         self.vectors[name] = self.target.vector_declaration.format(
-            name=name, element=self.target.scalar_type(element), n=count, bytes=size, align=min(size & -size, 16)
+            name=name,
+            element=self.target.scalar_type(element),
+            n=count,
+            bytes=size,
+            align=min(size & -size, 16),
+            unit=byte_width(element),
         )
         return name
 
@@ -184,7 +207,11 @@ class TextPrinter:
         statement = self.target.statements.get(type(op))
         if statement is not None:
             statement(self, op)
-            return
+        else:
+            self.expression(op)
+
+    def expression(self, op: Operation) -> None:
+        """An op that is an expression: kept for its only use, or given a variable."""
         expression = self.target.expressions.get(type(op))
         if expression is None:
             raise LoweringError(f"target {self.target.name} cannot print this op", op=op, stage="emit")
@@ -227,9 +254,14 @@ class TextPrinter:
         text = self.use(value)
         return text if text.isidentifier() else self.define(value, text)
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The variables that the terminator of the enclosing region assigns."""
+        return self._yields[-1]
+
     def assign(self, values: Sequence[SSAValue]) -> None:
         """What a terminator does: gives the values to the variables of the enclosing region, all at once."""
-        targets = self._yields[-1]
+        targets = self.targets
         texts = [self.use(value) for value in values]
         for position, (value, text) in enumerate(zip(values, texts, strict=True)):
             words = set(re.findall(r"\w+", text))

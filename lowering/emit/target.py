@@ -55,7 +55,7 @@ class Target:
     vector_type: str = "V{n}{t}"
     """Name of a vector of n elements of dtype t."""
     vector_declaration: str = "typedef struct {{ {element} e[{n}]; }} {name};"
-    """What declares it once before the kernels; formats: name, element (spelled), n, bytes, align."""
+    """What declares it once before the kernels; formats: name, element (spelled), n, bytes, align, unit (of a lane)."""
     lane: str = "{0}.e[{1}]"
     """Lane {1} of the vector {0}."""
     native_vector_ops: frozenset[type[Operation]] = frozenset()
