@@ -1,0 +1,151 @@
+"""The roofline model: what an op or a kernel costs in microseconds, from bytes, arithmetic, launches and
+parallelism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ...dialects.errors import OptionError
+from ...dialects.hlir.contraction import ContractOp
+from ...dialects.hlir.index_map import IndexMap, linear_coefficients
+from ...dialects.hlir.types import TensorType
+from ...dialects.kernel import CallMatmulOp
+from ...dialects.op import Kind, TensorOp, tensor_of
+from ...dialects.sym.dialect import SymbolOp
+from ...dialects.sym.expr import Expr
+from ...dialects.sym.substitute import evaluate_int
+
+TYPICAL = 128
+"""The value that a symbol is taken to have where its range allows it."""
+SIMPLE, INTRICATE = 1.0, 12.0
+"""Arithmetic operations that an element of a primitive and of a composite elementwise op takes."""
+FUSED_TRAFFIC = 0.2
+"""The part of an elementwise op's bytes that is charged: most of them are fused."""
+NOTHING = 1e-3
+"""Cost of what is free, so that fewer of them win."""
+NO_KERNEL = 1e9
+"""Cost of a form that no kernel computes: chosen only where there is no other, and expanded then."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the model knows of a target. Rates are per microsecond; `width` is how many elements keep it busy."""
+
+    bandwidth: float
+    vector_rate: float
+    matrix_rate: float
+    launch: float
+    width: int
+
+
+MACHINES: Mapping[str, Machine] = MappingProxyType(
+    {
+        "c": Machine(bandwidth=2.0e4, vector_rate=2.0e4, matrix_rate=1.2e5, launch=1.0, width=64),
+        "cuda": Machine(bandwidth=4.0e6, vector_rate=2.5e7, matrix_rate=2.5e8, launch=1.5, width=132 * 1024),
+        "metal": Machine(bandwidth=2.0e5, vector_rate=4.0e6, matrix_rate=8.0e6, launch=4.0, width=16 * 1024),
+    }
+)
+
+
+def machine_of(target: str) -> Machine:
+    """The machine of a target.
+
+    Raises:
+        OptionError: no such target.
+    """
+    if target not in MACHINES:
+        raise OptionError(f"no target is called {target!r}", hint=f"use one of: {', '.join(MACHINES)}")
+    return MACHINES[target]
+
+
+def representative(module: ModuleOp) -> dict[str, int]:
+    """One value for each symbol of the module, inside its range: sizes that the cost model compares forms at."""
+    values: dict[str, int] = {}
+    for op in module.ops:
+        if isinstance(op, SymbolOp):
+            low, high, step = op.range.low or 0, op.range.high, op.multiple_of.data
+            value = max(low, TYPICAL if high is None else min(high, TYPICAL))
+            rounded = -(-value // step) * step
+            values[op.sym_name.data] = rounded if high is None or rounded <= high else value // step * step
+    return values
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Costs on one machine, with the symbols at representative values."""
+
+    machine: Machine
+    symbols: Mapping[str, int]
+
+    def extent(self, e: Expr) -> int:
+        """A dim as a number; a symbol that the module does not declare counts as typical."""
+        missing = {a.name: TYPICAL for a in e.atoms() if a.kind == "symbol" and a.name not in self.symbols}
+        return evaluate_int(e, {**self.symbols, **missing})
+
+    def elements(self, type_: TensorType) -> int:
+        total = 1
+        for dim in type_.dims:
+            total *= self.extent(dim)
+        return total
+
+    def bytes(self, type_: TensorType) -> int:
+        return self.elements(type_) * type_.dtype.bytes
+
+    def traffic(self, op: TensorOp) -> int:
+        """Bytes of all operands and results."""
+        return sum(self.bytes(tensor_of(v)) for v in (*op.operands, *op.results))
+
+    def arithmetic(self, op: TensorOp) -> float:
+        """Operations that the op takes, 0 for one that only moves data."""
+        if isinstance(op, ContractOp | CallMatmulOp):
+            total = 2.0
+            for extent in op.space.data:
+                total *= self.extent(extent)
+            return total
+        if op.KIND is Kind.REDUCTION:
+            return float(self.elements(op.operand_types[0]))
+        if op.KIND in (Kind.ELEMENTWISE, Kind.COMPOSITE):
+            return self.elements(op.result_type) * (INTRICATE if op.KIND is Kind.COMPOSITE else SIMPLE)
+        return 0.0
+
+    def node(self, op: TensorOp, libraries: frozenset[str]) -> float:
+        """What choosing the op costs in a program in which elementwise ops are fused and views are free."""
+        if op.KIND in (Kind.VIEW, Kind.CREATION):
+            return NOTHING
+        if op.KIND is Kind.COMPOSITE and not op.SPELLING:
+            return NO_KERNEL
+        if op.KIND is Kind.LIBRARY and op.name not in libraries:
+            return NO_KERNEL
+        machine = self.machine
+        moved = self.traffic(op) / machine.bandwidth
+        if op.KIND in (Kind.ELEMENTWISE, Kind.COMPOSITE):
+            return 0.05 * machine.launch + FUSED_TRAFFIC * moved + self.arithmetic(op) / machine.vector_rate
+        if isinstance(op, ContractOp | CallMatmulOp):
+            rate = max(moved, self.arithmetic(op) / machine.matrix_rate)
+            return 2 * machine.launch + rate * (1.0 if _is_linear(op) else 1.5)
+        return machine.launch + moved + self.arithmetic(op) / machine.vector_rate
+
+
+def _is_linear(op: ContractOp | CallMatmulOp) -> bool:
+    """Whether the operands are read with constant strides over the whole space."""
+    return all(is_linear(m.data) for m in (op.lhs_map, op.rhs_map))
+
+
+def is_linear(index_map: IndexMap) -> bool:
+    """Whether every index that the map gives is linear in the indices it takes."""
+    return all(linear_coefficients(e, index_map.rank) is not None for e in index_map.exprs)
+
+
+def spelled(op: TensorOp) -> bool:
+    """Whether targets spell the op itself, inside a kernel."""
+    return op.KIND is not Kind.COMPOSITE or bool(op.SPELLING)
+
+
+def type_of(value: SSAValue) -> TensorType:
+    """The tensor type of a value."""
+    return tensor_of(value)
