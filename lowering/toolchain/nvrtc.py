@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 
 from ...dialects.errors import ToolchainError
 from .cc import CompilerReport
@@ -21,6 +16,7 @@ from .ptxas_report import KernelResources, parse_ptxas_log
 DEFAULT_ARCH = "sm_90a"
 PORTABLE_ARCH = "compute_80"  # the oldest with cp.async, bf16 and tf32 matrix units
 
+SOURCE_NAME = "kernel.cu"
 # No contraction: a fused multiply-add exists only where the IR says so.
 OPTIONS = ("-std=c++17", "--fmad=false", "--ptxas-options=-v")
 
@@ -51,11 +47,17 @@ class CudaBinary:
 
 @dataclass(frozen=True)
 class CudaJob:
-    """One text of a batch."""
+    """A text and what to make of it."""
 
     source: str
     arch: str = DEFAULT_ARCH
     form: Form = "cubin"
+
+    @property
+    def key(self) -> str:
+        """The key of its binary in a cache."""
+        parts = (self.source, self.arch, self.form, *OPTIONS, nvrtc_version(), *header_contents(self.source))
+        return content_key("nvrtc", parts)
 
 
 def compile_cuda(
@@ -63,22 +65,16 @@ def compile_cuda(
     *,
     arch: str = DEFAULT_ARCH,
     form: Form = "cubin",
-    options: Sequence[str] = (),
     cache: ObjectCache | None = None,
-    name: str = "kernel.cu",
     reject: bool = True,
 ) -> CudaBinary:
     """Compile `source` for `arch`: `sm_90a` for a cubin, `compute_80` for PTX. ToolchainError if it is refused;
     ResourceError if a kernel has problems and `reject` is set."""
-    full = (*OPTIONS, *options)
-    key = content_key("nvrtc", [source, name, arch, form, *full, nvrtc_version(), *header_contents(source)])
-    stored = cache.get(key) if cache is not None else None
-    if stored is not None:
-        binary = _unpack(stored)
-    else:
-        binary = _compile(source, arch, form, full, name)
-        if cache is not None:
-            cache.put(key, _pack(binary))
+    job = CudaJob(source, arch, form)
+    binary = cached_binary(job, cache)
+    if binary is None:
+        binary = _compile(job)
+        store_binary(job, binary, cache)
     if reject and binary.problems:
         raise ResourceError(
             "; ".join(binary.problems),
@@ -88,42 +84,21 @@ def compile_cuda(
     return binary
 
 
-def compile_ptx(
-    source: str, *, arch: str = PORTABLE_ARCH, cache: ObjectCache | None = None, name: str = "kernel.cu"
-) -> CudaBinary:
+def compile_ptx(source: str, *, arch: str = PORTABLE_ARCH, cache: ObjectCache | None = None) -> CudaBinary:
     """Compile `source` to PTX that the drivers of `arch` and all later ones can load."""
-    return compile_cuda(source, arch=arch, form="ptx", cache=cache, name=name)
+    return compile_cuda(source, arch=arch, form="ptx", cache=cache)
 
 
-def _attempt(job: CudaJob) -> CudaBinary | ToolchainError:
-    try:
-        return compile_cuda(job.source, arch=job.arch, form=job.form, reject=False)
-    except ToolchainError as error:
-        # An exception with keyword arguments does not survive pickling by itself.
-        return ToolchainError(error.message, hint=error.hint)
+def cached_binary(job: CudaJob, cache: ObjectCache | None) -> CudaBinary | None:
+    """What an earlier compile of the same text stored."""
+    stored = cache.get(job.key) if cache is not None else None
+    return _unpack(stored) if stored is not None else None
 
 
-def compile_cuda_batch(jobs: Iterable[CudaJob], workers: int | None = None) -> list[CudaBinary | ToolchainError]:
-    """Compile many texts in worker processes. A text that is refused, or that kills the compiler, gives its error in
-    place of a binary; kernels with problems are kept (see `CudaBinary.problems`)."""
-    listed = list(jobs)
-    count = min(workers or os.cpu_count() or 1, len(listed)) or 1
-    results: list[CudaBinary | ToolchainError | None] = [None] * len(listed)
-    pending = list(range(len(listed)))
-    while pending:
-        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-            futures = {index: pool.submit(_attempt, listed[index]) for index in pending}
-            for index, future in futures.items():
-                try:
-                    results[index] = future.result()
-                except BrokenProcessPool:
-                    continue
-        lost = [index for index in pending if results[index] is None]
-        if lost and (count == 1 or len(lost) == 1):
-            # One worker runs the jobs in order, so the first one without a result is the one that broke it.
-            results[lost.pop(0)] = ToolchainError("NVRTC crashed on this text", hint="report it with the source")
-        pending, count = lost, 1
-    return [result for result in results if result is not None]
+def store_binary(job: CudaJob, binary: CudaBinary, cache: ObjectCache | None) -> None:
+    """Keep a result, kernels with problems included: the next search need not compile them to reject them."""
+    if cache is not None:
+        cache.put(job.key, _pack(binary))
 
 
 def nvrtc_version() -> str:
@@ -141,12 +116,13 @@ def nvrtc_report() -> CompilerReport:
     return CompilerReport(True, "NVRTC", f"version {version}, sm_{architectures[0]} to sm_{architectures[-1]}")
 
 
-def _compile(source: str, arch: str, form: Form, options: tuple[str, ...], name: str) -> CudaBinary:
-    full = [f"--gpu-architecture={arch}", *options, *(f"-I{directory}" for directory in directories_for(source))]
-    code, log = NvrtcLibrary().compile(source, name, full, form)
+def _compile(job: CudaJob) -> CudaBinary:
+    includes = (f"-I{directory}" for directory in directories_for(job.source))
+    options = [f"--gpu-architecture={job.arch}", *OPTIONS, *includes]
+    code, log = NvrtcLibrary().compile(job.source, SOURCE_NAME, options, job.form)
     if code is None:
-        raise refused("NVRTC", source, name, ["nvrtc", *full, name], log)
-    return CudaBinary(code, form, arch, parse_ptxas_log(log), log)
+        raise refused("NVRTC", job.source, SOURCE_NAME, ["nvrtc", *options, SOURCE_NAME], log)
+    return CudaBinary(code, job.form, job.arch, parse_ptxas_log(log), log)
 
 
 def _pack(binary: CudaBinary) -> bytes:

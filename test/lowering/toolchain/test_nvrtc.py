@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -13,10 +16,10 @@ from albumen.lowering.toolchain.nvrtc import (
     CudaJob,
     ResourceError,
     compile_cuda,
-    compile_cuda_batch,
     compile_ptx,
     nvrtc_report,
 )
+from albumen.lowering.toolchain.nvrtc_batch import compile_cuda_batch
 from albumen.lowering.toolchain.object_cache import MemoryCache
 from albumen.lowering.toolchain.ptxas_report import parse_ptxas_log
 
@@ -129,12 +132,32 @@ def test_an_unknown_architecture() -> None:
         compile_cuda(ONE, arch="sm_12345")
 
 
+ENDLESS = "__device__ int x" + "[1]" * 300000 + ";"
+
+
 def test_a_batch_keeps_going() -> None:
-    jobs = [CudaJob(ONE), CudaJob("broken"), CudaJob(ONE, arch="compute_80", form="ptx")]
-    good, bad, ptx = compile_cuda_batch(jobs, workers=1)
+    jobs = [CudaJob(ONE), CudaJob("broken"), CudaJob(ENDLESS), CudaJob(ONE, arch="compute_80", form="ptx")]
+    cache = MemoryCache()
+    good, bad, slow, ptx = compile_cuda_batch(jobs, cache=cache, workers=1, time_limit_s=1.5)
     assert isinstance(good, CudaBinary) and good.form == "cubin"
-    assert isinstance(bad, ToolchainError)
+    assert isinstance(bad, ToolchainError) and "source: kernel.cu:1: broken" in bad.message
+    assert isinstance(slow, ToolchainError) and "within 1.5 s" in slow.message
     assert isinstance(ptx, CudaBinary) and ptx.form == "ptx"
+    assert compile_cuda_batch([jobs[0], jobs[3]], cache=cache, time_limit_s=0.0) == [good, ptx]
+
+
+def test_a_crash_costs_one_job() -> None:
+    def kill_the_worker() -> None:
+        time.sleep(1.0)
+        for process in multiprocessing.active_children():
+            process.kill()
+
+    killer = threading.Thread(target=kill_the_worker)
+    killer.start()
+    crashed, good = compile_cuda_batch([CudaJob(ENDLESS), CudaJob(ONE)], workers=1)
+    killer.join()
+    assert isinstance(crashed, ToolchainError) and "crashed" in crashed.message
+    assert isinstance(good, CudaBinary)
 
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
