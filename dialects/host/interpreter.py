@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ..op import Array, Environment
 from ..sym.substitute import evaluate_int
 from .buffers import OutputOp, SliceOp
 from .program import ProgramOp, programs
+from .source import sources
 from .steps import CopyOp, LaunchOp, Step
 from .types import BufferType
 
@@ -25,8 +26,21 @@ POISON = 0xFF
 """Fills memory before the program runs: a NaN in every float type."""
 
 
+Launcher = Callable[[Operation, Sequence[Array | None], Mapping[str, int]], None]
+"""Runs what has no meaning on arrays: the symbol's op, flat buffers, values of the symbols.
+
+For a simt.kernel, or a host.source of a GPU language, the buffers are those of the step, in order. The one host.source
+of a program of target c is run once for all steps; its buffers are the inputs, the outputs (None where there is no
+memory), and the arena as bytes, as the entry takes them.
+"""
+
+
 def run_program(
-    module: ModuleOp, name: str, inputs: Sequence[Array], symbols: Mapping[str, int] | None = None
+    module: ModuleOp,
+    name: str,
+    inputs: Sequence[Array],
+    symbols: Mapping[str, int] | None = None,
+    launch: Launcher | None = None,
 ) -> list[Array]:
     """The results of the function that program `name` was made from: contents of mutated inputs, and outputs, in its
     order.
@@ -39,13 +53,21 @@ def run_program(
     program = next((p for p in programs(module) if p.sym_name.data == name), None)
     if program is None:
         raise EvaluationError(f"the module has no program @{name}", hint="name one of its host.program ops")
-    return _Run(module, program, inputs, symbols or {}).results()
+    return _Run(module, program, inputs, symbols or {}, launch).results()
 
 
 class _Run:
-    def __init__(self, module: ModuleOp, program: ProgramOp, inputs: Sequence[Array], symbols: Mapping[str, int]):
+    def __init__(
+        self,
+        module: ModuleOp,
+        program: ProgramOp,
+        inputs: Sequence[Array],
+        symbols: Mapping[str, int],
+        launch: Launcher | None,
+    ):
         self.module = module
         self.program = program
+        self.launch = launch
         given = [op for op in program.inputs if op.data is None]
         tensors = [_type(op.buffer).tensor for op in given]
         self.env = Environment(bind_symbols(tensors, inputs, symbols))
@@ -68,9 +90,9 @@ class _Run:
                     _type(op.buffer).dtype.numpy
                 )
         arena = self.program.arena
-        store = self._poisoned(evaluate_int(arena.size.data, self.env.symbols) if arena is not None else 0)
+        self.store = self._poisoned(evaluate_int(arena.size.data, self.env.symbols) if arena is not None else 0)
         for op in self.program.slices:
-            self.memory[op.buffer] = self._slice(op, store)
+            self.memory[op.buffer] = self._slice(op, self.store)
 
     def _poisoned(self, count: int) -> NDArray[np.uint8]:
         return np.full(count, POISON, np.uint8)
@@ -84,8 +106,13 @@ class _Run:
         return int(np.prod(self.env.shape(_type(buffer).tensor), dtype=np.int64))
 
     def results(self) -> list[Array]:
-        for step in self.program.steps:
-            self._step(step)
+        whole = next((op for op in sources(self.module) if op.language.data == "c"), None)
+        if whole is not None and self.launch is not None:
+            buffers = [self.memory.get(op.buffer) for op in (*self.program.inputs, *self.program.outputs)]
+            self.launch(whole, [*buffers, self.store], self.env.symbols)
+        else:
+            for step in self.program.steps:
+                self._step(step)
         mutated = {op.mutated.data: self._array(op.buffer) for op in self.program.inputs if op.mutated is not None}
         outputs = [self._output(op) for op in self.program.outputs]
         total = len(mutated) + len(outputs)
@@ -107,11 +134,11 @@ class _Run:
         if isinstance(step, CopyOp):
             self.memory[step.destination][:] = self.memory[step.source]
         elif isinstance(step, LaunchOp):
-            self._launch(step)
+            self._run(step)
         else:
             raise EvaluationError(f"the library call {step.callee.data!r} has no meaning on arrays", op=step)
 
-    def _launch(self, step: LaunchOp) -> None:
+    def _run(self, step: LaunchOp) -> None:
         kernel = next((op for op in self.module.ops if _symbol(op) == step.kernel_name), None)
         if isinstance(kernel, LoopKernelOp):
             run_kernel(kernel, [self.memory[b] for b in step.buffers], self.env.symbols)
@@ -121,6 +148,8 @@ class _Run:
             values = evaluate_op(kernel.kernel, read, self.env)
             for buffer, value in zip(step.buffers[count:], values, strict=True):
                 self.memory[buffer][:] = np.asarray(value).reshape(-1)
+        elif kernel is not None and self.launch is not None:
+            self.launch(kernel, [self.memory[b] for b in step.buffers], self.env.symbols)
         else:
             raise EvaluationError(f"the kernel @{step.kernel_name} has no meaning on arrays", op=step)
 
