@@ -21,6 +21,8 @@ from xdsl.passes import ModulePass
 
 from ..dialects.errors import EvaluationError, InternalError
 from ..dialects.evaluate import evaluate_function, random_inputs
+from ..dialects.host import programs
+from ..dialects.host.interpreter import run_program
 from ..dialects.sym.dialect import GuardOp, SymbolOp
 from ..dialects.sym.substitute import evaluate_int
 from .observers import Observer
@@ -42,6 +44,13 @@ class Case:
     symbols: dict[str, int]
     inputs: list[Array]
     results: list[Array]
+
+
+def values(module: ModuleOp, name: str, inputs: list[Array], symbols: dict[str, int]) -> list[Array]:
+    """The results of a function, or of the program that was made from it."""
+    if any(program.sym_name.data == name for program in programs(module)):
+        return run_program(module, name, inputs, symbols)
+    return evaluate_function(module, name, inputs, symbols)
 
 
 def symbol_choices(module: ModuleOp, rng: random.Random) -> Iterator[dict[str, int]]:
@@ -147,7 +156,7 @@ class CheckEach(Observer):
         if any(op.name in UNEVALUATED for op in module.ops):
             return
         for case in self._cases:
-            found = evaluate_function(module, case.function, case.inputs, case.symbols)
+            found = values(module, case.function, case.inputs, case.symbols)
             wrong = difference(case.results, found)
             if wrong:
                 where = f"@{case.function}" + (f" with {case.symbols}" if case.symbols else "")
