@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
@@ -73,12 +73,15 @@ class ShuffleModeAttr(EnumAttribute[ShuffleMode], SpacedOpaqueSyntaxAttribute):
 
 
 class Combiner(StrEnum):
-    """How a reduction joins two values; max and min return NaN where either operand is NaN."""
+    """How a reduction joins two values; max and min return NaN where either operand is NaN; and, or join bits of
+    integers."""
 
     Add = "add"
     Mul = "mul"
     Max = "max"
     Min = "min"
+    And = "and"
+    Or = "or"
 
 
 @irdl_attr_definition
@@ -93,11 +96,11 @@ def _verify_width(width: int) -> None:
         raise VerifyException(f"width must be a power of two up to {WARP}, found {width}")
 
 
-def _verify_reducible(value: object) -> None:
-    if not isinstance(value, Float32Type | Float64Type | IntegerType) or (
-        isinstance(value, IntegerType) and value.bitwidth not in (32, 64)
-    ):
+def _verify_reduction(combiner: Combiner, value: Attribute) -> None:
+    if value not in (Float32Type(), Float64Type(), i32, i64):
         raise VerifyException(f"threads reduce f32, f64, i32 or i64, found {value}")
+    if combiner in (Combiner.And, Combiner.Or) and value not in (i32, i64):
+        raise VerifyException(f"{combiner} is for integers, found {value}")
 
 
 @irdl_op_definition
@@ -164,7 +167,7 @@ class ReduceWarpOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_width(self.width.value.data)
-        _verify_reducible(self.value.type)
+        _verify_reduction(self.combiner.data, self.value.type)
 
 
 @irdl_op_definition
@@ -194,7 +197,7 @@ class ReduceBlockOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        _verify_reducible(self.value.type)
+        _verify_reduction(self.combiner.data, self.value.type)
         scratch = self.scratch.type
         assert isinstance(scratch, PtrType)
         if not scratch.is_shared or scratch.element != self.value.type:

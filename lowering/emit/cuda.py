@@ -32,13 +32,22 @@ TYPES: Mapping[str, str] = {
     "bf16": "__nv_bfloat16",
     "f32": "float",
     "f64": "double",
+    "f8E4M3FN": "__nv_fp8_storage_t",
+    "f8E5M2": "__nv_fp8_storage_t",
 }
-HEADERS = {"__half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h"}
+HEADERS = {"__half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h", "__nv_fp8": "cuda_fp8.h"}
 """Headers that the text needs where it uses a type."""
 
 NARROW = {
     "f16": ("__half2float({0})", "__float2half_rn({0})"),
     "bf16": ("__bfloat162float({0})", "__float2bfloat16_rn({0})"),
+    **{
+        dtype: (
+            f"__half2float(__half(__nv_cvt_fp8_to_halfraw({{0}}, {word})))",
+            f"__nv_cvt_float_to_fp8({{0}}, __NV_NOSAT, {word})",
+        )
+        for dtype, word in (("f8E4M3FN", "__NV_E4M3"), ("f8E5M2", "__NV_E5M2"))
+    },
 }
 """How a narrow float becomes f32 and how f32 is rounded to it."""
 
@@ -76,7 +85,9 @@ def _casts() -> dict[str, str]:
     for narrow, (widen, round_) in NARROW.items():
         table |= {f"cast.{narrow}.f32": widen, f"cast.f32.{narrow}": round_}
         table[f"cast.{narrow}.f64"] = f"(double){widen}"
-        table[f"cast.f64.{narrow}"] = {"f16": "__double2half({0})", "bf16": "__double2bfloat16({0})"}[narrow]
+        table[f"cast.f64.{narrow}"] = {"f16": "__double2half({0})", "bf16": "__double2bfloat16({0})"}.get(
+            narrow, round_.format("(float){0}")
+        )
         for integer in ("i1", *device_math.INTEGERS):
             table[f"cast.{narrow}.{integer}"] = f"({TYPES[integer]}){widen}"
             table[f"cast.{integer}.{narrow}"] = round_.format("(float){0}")
@@ -87,7 +98,7 @@ def _casts() -> dict[str, str]:
 
 
 def _bits() -> dict[str, str]:
-    groups = (("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
+    groups = (("i8", "f8E4M3FN", "f8E5M2"), ("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
     return {
         f"bits.{source}.{result}": f"alb_bits<{TYPES[result]}>({{0}})"
         for group in groups

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.errors import LoweringError
+from ...dialects.loop import ApplyOp
 from ...dialects.simt import (
     AtomicAddOp,
     BarrierOp,
@@ -245,7 +246,7 @@ def shuffle(printer: TextPrinter, op: Operation) -> None:
     printer.define(op.result, form.format(printer.use(op.value), printer.use(op.lane), op.width.value.data))
 
 
-COMBINERS = {"add": "AlbAdd", "mul": "AlbMul", "max": "AlbMax", "min": "AlbMin"}
+COMBINERS = {"add": "AlbAdd", "mul": "AlbMul", "max": "AlbMax", "min": "AlbMin", "and": "AlbAnd", "or": "AlbOr"}
 
 
 def reduce_warp(printer: TextPrinter, op: Operation) -> None:
@@ -282,7 +283,13 @@ def grid_release(printer: TextPrinter, op: Operation) -> None:
         printer.line(text)
 
 
-EXPRESSIONS: Mapping[type[Operation], ExpressionHandler] = {IdOp: identifier}
+def apply(printer: TextPrinter, op: Operation, texts: Sequence[str]) -> str:
+    """The scalar function of a loop.apply, which stays as it is in thread-level code."""
+    assert isinstance(op, ApplyOp)
+    return printer.call(op.function.data, printer.target.type_name(op.result.type), texts)
+
+
+EXPRESSIONS: Mapping[type[Operation], ExpressionHandler] = {IdOp: identifier, ApplyOp: apply}
 STATEMENTS: Mapping[type[Operation], StatementHandler] = {
     SharedOp: shared,
     OffsetOp: offset,

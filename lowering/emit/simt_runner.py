@@ -23,9 +23,7 @@ SOURCES = {"cuda": cuda_source, "metal": metal_source}
 
 def parameter_kinds(kernel: KernelOp) -> list[str]:
     """The kinds of a kernel's parameters as the shim names them."""
-    return [
-        "ptr" if isinstance(argument.type, PtrType) else str(argument.type) for argument in kernel.body.block.args
-    ]
+    return ["ptr" if isinstance(argument.type, PtrType) else str(argument.type) for argument in kernel.body.block.args]
 
 
 def compile_for_shim(kernels: Sequence[KernelOp], language: Language, cache: ObjectCache | None = None) -> ShimModule:
@@ -43,9 +41,15 @@ def launch_grid(kernel: KernelOp, symbols: Mapping[str, int]) -> tuple[int, int,
 
 
 def run_on_shim(
-    module: ShimModule, kernel: KernelOp, arrays: Sequence[Argument], symbols: Mapping[str, int], *, reverse: bool = False
+    module: ShimModule,
+    kernel: KernelOp,
+    arrays: Sequence[Argument],
+    symbols: Mapping[str, int],
+    *,
+    reverse: bool = False,
 ) -> None:
-    """Launches a kernel; arrays are updated in place, symbols fill the scalar arguments. Nothing runs on an empty grid."""
+    """Launches a kernel; arrays are updated in place, symbols fill the scalar arguments. Nothing runs on an empty
+    grid."""
     scalars = [symbols[name.data] for name in kernel.symbols or ()]
     grid = launch_grid(kernel, symbols)
     if min(grid) < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
@@ -13,7 +14,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from ...dialects import simt
 from ...dialects.loop import KernelOp, PtrType
 from ...dialects.sym.dialect import ExprAttr
-from ...dialects.sym.expr import Expr, ceildiv, constant, floordiv, symbol
+from ...dialects.sym.expr import Expr, constant, floordiv, symbol
 from .accesses import summarise
 from .emitter import Emitter
 from .index_space import IndexSpace
@@ -68,11 +69,11 @@ class KernelMapper:
 
     def _add_arguments(self) -> None:
         align = self.kernel.attributes.get("align")
-        given = [int(a.value.data) for a in align if isinstance(a, IntegerAttr)] if isinstance(align, ArrayAttr) else []
+        given = list(cast(ArrayAttr[IntegerAttr], align)) if isinstance(align, ArrayAttr) else []
         for position, pointer in enumerate(self.kernel.pointers):
             assert isinstance(pointer.type, PtrType)
             size = simt.element_bytes(pointer.type.element)
-            bytes_ = max(size, given[position] if position < len(given) else POINTER_ALIGNMENT)
+            bytes_ = max(size, int(given[position].value.data) if position < len(given) else POINTER_ALIGNMENT)
             kind = simt.PtrType.of(pointer.type.element, simt.Space.Global, bytes_)
             self.alignments[pointer] = bytes_
             self.memories[pointer] = Memory(self._argument(kind, pointer), constant(0))
@@ -124,7 +125,7 @@ class KernelMapper:
         threads = self.schedule("threads") or self.limits.flat_threads
         code = TileCode(self.emitter, self.tiler)
         self.prepare(code, nest)
-        grid = ceildiv(tiling.count, threads)
+        grid = blocks_for(tiling.count, threads)
         flat = self.thread(simt.Id.BlockX, grid) * threads + self.thread(simt.Id.ThreadX, constant(threads))
         tile = self.named(self.emitter.index(flat), tiling.count)
         whole = self.space.is_multiple(tiling.count, threads)
@@ -166,7 +167,7 @@ class KernelMapper:
         code.live = live
         self.prepare(code, nest)
         code.run(nest.body.ops)
-        return self.finish(ceildiv(rows, count), width * count, shared.used)
+        return self.finish(blocks_for(rows, count), width * count, shared.used)
 
     def _team_size(self, planner: RowPlanner) -> tuple[int, int]:
         """(threads of a team, teams of a block)."""
@@ -186,7 +187,7 @@ class KernelMapper:
         if count == 1:
             self.emitter.place(row, self.emitter.add(simt.IdOp(simt.Id.BlockX)))
             return Team(width, 1, self.thread(simt.Id.ThreadX, constant(width)), constant(0)), None
-        block = self.thread(simt.Id.BlockX, ceildiv(rows, count))
+        block = self.thread(simt.Id.BlockX, blocks_for(rows, count))
         thread = self.thread(simt.Id.ThreadX, constant(width * count))
         number = self.named(self.emitter.index(floordiv(thread, constant(width))), constant(count))
         member = self.named(self.emitter.index(thread - number * width), constant(width))
@@ -199,6 +200,11 @@ class KernelMapper:
         last = self.emitter.index(rows - 1, kind)
         self.emitter.place(row, self.emitter.add(arith.MinSIOp(self.emitter.index(flat, kind), last)))
         return team, self.emitter.less(flat, rows)
+
+
+def blocks_for(items: Expr, of: int) -> Expr:
+    """How many blocks of a size hold the items."""
+    return floordiv(items + of - 1, constant(of))
 
 
 def power_of_two(count: int) -> int:

@@ -21,7 +21,7 @@ from ...dialects.sym.expr import Expr, constant
 from .accesses import Body
 from .emitter import Emitter, int_bits
 from .row_plan import RowPlan, is_team_loop
-from .thread_code import Memory, Values, combine_op
+from .thread_code import Memory, Values, combine_op, constant_value
 from .tile_code import RowCache, TileCode
 from .tiling import Tiler, Tiling, vector_split
 
@@ -231,7 +231,9 @@ class RowCode(TileCode):
 
         (partial,) = self._share(Body.of(op.body.block), self.plan.tiling_of(op), op, [start], step)
         total = self._across_team(op, partial)
-        self.values[op.result] = self.emitter.add(combine_op(combine, self.values[op.init], total))
+        if constant_value(op.init) != identity(combine, kind):
+            total = self.emitter.add(combine_op(combine, self.values[op.init], total))
+        self.values[op.result] = total
 
     def _across_team(self, op: ReduceOp, partial: SSAValue) -> SSAValue:
         """The partial values of all threads of the team combined; i1 travels as i32."""

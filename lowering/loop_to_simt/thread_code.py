@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, i32, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import simt
@@ -69,11 +69,11 @@ def combine_op(combine: Combine, a: SSAValue, b: SSAValue) -> Operation:
     return table[combine](a, b)
 
 
-def integer_constant(value: SSAValue) -> int | None:
-    """The integer that a value is, if an arith.constant defines it."""
+def constant_value(value: SSAValue) -> float | int | None:
+    """The number that a value is, if an arith.constant defines it."""
     owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return int(owner.value.value.data)
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr | FloatAttr):
+        return owner.value.value.data
     return None
 
 

@@ -87,7 +87,7 @@ class Tiler:
     def __init__(self, space: IndexSpace, alignments: dict[SSAValue, int], widest: int = 0):
         self.space = space
         self.alignments = alignments
-        """Bytes that the beginning of a buffer is aligned to, for the buffers that vector accesses may go to."""
+        """Bytes that the beginning of each argument is aligned to; scratch is aligned for vector accesses."""
         self.widest = widest
         """The largest width to consider, 0 for what the element types allow."""
 
@@ -146,7 +146,7 @@ class Tiler:
         if step.as_int() != 1 or not self.space.is_multiple(offset - lane, width):
             return None
         size = element_bytes(access.element) * width
-        return 1 if self.alignments.get(access.root, 0) >= min(size, VECTOR_BYTES) else None
+        return 1 if self.alignments.get(access.root, VECTOR_BYTES) >= min(size, VECTOR_BYTES) else None
 
 
 def variable_number(variable: Expr) -> int:

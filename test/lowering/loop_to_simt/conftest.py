@@ -37,6 +37,12 @@ def map_text(text: str, target: Target = "cuda") -> KernelOp:
     return kernel
 
 
+@pytest.fixture
+def to_threads() -> Callable[[str, Target], KernelOp]:
+    """The only kernel of a loop-level text, mapped to threads."""
+    return map_text
+
+
 @pytest.fixture(params=["cuda", "metal"])
 def run(request: pytest.FixtureRequest) -> Callable[[str, Sequence[Array], Mapping[str, int]], KernelOp]:
     """`run(text, arrays, symbols)`: the arrays are updated by one launch; both thread orders must agree."""

@@ -1,0 +1,306 @@
+"""Every op of simt, printed as CUDA and as Metal text and run on the CPU shim, against numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from albumen.dialects.errors import LoweringError
+from albumen.dialects.simt import KernelOp
+from albumen.lowering.emit.cuda import cuda_source
+from albumen.lowering.emit.metal import metal_source
+from albumen.lowering.toolchain.nvrtc import compile_cuda
+
+Run = Callable[..., None]
+
+
+def kernel(body: str, arguments: str, *, grid: str = "#sym.expr<1>", block: int = 64, smem: int = 0) -> str:
+    return f"""
+    sym.symbol @n min 1 max 1000
+    simt.kernel @k({arguments}) grid [{grid}] block [{block}, 1, 1] smem {smem} symbols ["n"] {{
+      %t = simt.id thread.x : i32
+      {body}
+    }}"""
+
+
+F32 = "!simt.ptr<f32, global, align 16>"
+I32 = "!simt.ptr<i32, global>"
+
+
+def normal(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+
+
+def test_ids(run: Run):
+    body = """
+      %b = simt.id block.x : i32
+      %g = simt.id grid.x : i32
+      %lane = simt.id lane : i32
+      %warp = simt.id warp : i32
+      %c64 = arith.constant 64 : i32
+      %c100 = arith.constant 100 : i32
+      %o = arith.muli %b, %c64 : i32
+      %i = arith.addi %o, %t : i32
+      %w = arith.muli %warp, %c100 : i32
+      %v = arith.addi %w, %lane : i32
+      %x = arith.muli %g, %c100 : i32
+      %y = arith.muli %x, %c100 : i32
+      %r = arith.addi %v, %y : i32
+      simt.store %r, %p[%i] : i32, !simt.ptr<i32, global>, i32"""
+    out = np.zeros(3 * 64, np.int32)
+    run(kernel(body, f"%p: {I32}, %n: i32", grid="#sym.expr<n>"), [out], {"n": 3})
+    t = np.arange(64)
+    np.testing.assert_array_equal(out.reshape(3, 64), np.broadcast_to(30000 + t // 32 * 100 + t % 32, (3, 64)))
+
+
+@pytest.mark.parametrize("hint", ["", " hint stream"])
+def test_predicated_vector_accesses(run: Run, hint: str):
+    body = f"""
+      %four = arith.constant 4 : i32
+      %i = arith.muli %t, %four : i32
+      %c = arith.cmpi slt, %i, %n : i32
+      %v = simt.load %x[%i] if %c{hint} : {F32}, i32 -> vector<4xf32>
+      %w = arith.addf %v, %v : vector<4xf32>
+      simt.store %w, %y[%i] if %c{hint} : vector<4xf32>, {F32}, i32
+      %s = simt.load %x[%t] if %c{hint} : {F32}, i32 -> f32
+      simt.store %s, %z[%t] : f32, {F32}, i32"""
+    x, y, z = normal(100), np.full(100, 7, np.float32), np.full(64, 7, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %z: {F32}, %n: i32"), [x, y, z], {"n": 100})
+    np.testing.assert_array_equal(y, 2 * x)
+    np.testing.assert_array_equal(z, np.where(np.arange(64) < 25, x[:64], 0))
+
+
+def test_shared_memory_and_offsets(run: Run):
+    body = f"""
+      %p = simt.shared 256 : !simt.ptr<f32, shared>
+      %c63 = arith.constant 63 : i32
+      %zero = arith.constant 0 : i32
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %q = simt.offset %p[%t] : !simt.ptr<f32, shared>, i32 -> !simt.ptr<f32, shared>
+      simt.store %v, %q[%zero] : f32, !simt.ptr<f32, shared>, i32
+      simt.barrier block
+      %r = arith.subi %c63, %t : i32
+      %w = simt.load %p[%r] : !simt.ptr<f32, shared>, i32 -> f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(64), np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32", smem=512), [x, y], {"n": 1})
+    np.testing.assert_array_equal(y, x[::-1])
+
+
+@pytest.mark.parametrize(
+    ("mode", "step", "width", "source"),
+    [
+        ("xor", 5, 32, lambda t: t ^ 5),
+        ("up", 3, 16, lambda t: np.where(t % 16 >= 3, t - 3, t)),
+        ("down", 3, 8, lambda t: np.where(t % 8 + 3 < 8, t + 3, t)),
+        ("idx", 9, 8, lambda t: t // 8 * 8 + 1),
+    ],
+)
+def test_shuffles(run: Run, mode: str, step: int, width: int, source: Callable[[Any], Any]):
+    body = f"""
+      %s = arith.constant {step} : i32
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %w = simt.shuffle {mode} %v, %s width {width} : f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(64), np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    np.testing.assert_array_equal(y, x[source(np.arange(64))])
+
+
+@pytest.mark.parametrize(("combiner", "reduce"), [("add", np.sum), ("mul", np.prod), ("max", np.max), ("min", np.min)])
+@pytest.mark.parametrize("width", [1, 8, 32])
+def test_warp_reductions(run: Run, combiner: str, reduce: Any, width: int):
+    body = f"""
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %w = simt.reduce_warp {combiner} %v width {width} : f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(64), np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    expected = reduce(x.astype(np.float64).reshape(-1, width), axis=1)
+    np.testing.assert_allclose(y, np.repeat(expected, width), rtol=1e-5)
+
+
+@pytest.mark.parametrize("block", [32, 64, 96, 1024])
+def test_block_reductions_one_after_another(run: Run, block: int):
+    body = f"""
+      %red = simt.shared 0 : !simt.ptr<f32, shared>
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %m = simt.reduce_block max %v, %red : f32, !simt.ptr<f32, shared>
+      %d = arith.subf %v, %m : f32
+      %s = simt.reduce_block add %d, %red : f32, !simt.ptr<f32, shared>
+      %w = arith.addf %s, %m : f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(block), np.zeros(block, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32", block=block, smem=128), [x, y], {"n": 1})
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(y, (wide - wide.max()).sum() + wide.max(), rtol=1e-5)
+
+
+def test_integer_reductions(run: Run):
+    body = """
+      %v = simt.load %x[%t] : !simt.ptr<i32, global>, i32 -> i32
+      %a = simt.reduce_warp and %v width 32 : i32
+      %o = simt.reduce_warp or %v width 32 : i32
+      %w = arith.extsi %v : i32 to i64
+      %l = simt.reduce_warp max %w width 32 : i64
+      %m = arith.trunci %l : i64 to i32
+      %s = arith.addi %a, %o : i32
+      %r = arith.addi %s, %m : i32
+      simt.store %r, %y[%t] : i32, !simt.ptr<i32, global>, i32"""
+    x, y = np.random.default_rng(0).integers(0, 1 << 20, 64).astype(np.int32), np.zeros(64, np.int32)
+    run(kernel(body, f"%x: {I32}, %y: {I32}, %n: i32"), [x, y], {"n": 1})
+    rows = x.reshape(2, 32)
+    total = np.bitwise_and.reduce(rows, 1) + np.bitwise_or.reduce(rows, 1) + rows.max(1)
+    np.testing.assert_array_equal(y, np.repeat(total, 32))
+
+
+def test_register_arrays(run: Run):
+    body = f"""
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %two = arith.constant 2 : i32
+      %four = arith.constant 4 : i32
+      %i = arith.muli %t, %four : i32
+      %fill = arith.constant 3.0 : f32
+      %r = simt.regs fill %fill : f32 -> !simt.reg<2x4xf32>
+      %v = simt.load %x[%i] : {F32}, i32 -> vector<4xf32>
+      simt.reg_store %v, %r[%one] : vector<4xf32>, !simt.reg<2x4xf32>
+      scf.for %k = %zero to %four step %one : i32 {{
+        %a = simt.reg_load %r[%zero, %k] : !simt.reg<2x4xf32> -> f32
+        %b = simt.reg_load %r[%one, %k] : !simt.reg<2x4xf32> -> f32
+        %c = arith.mulf %a, %b : f32
+        simt.reg_store %c, %r[%zero, %k] : f32, !simt.reg<2x4xf32>
+      }} {{unroll}}
+      %w = simt.reg_load %r[%zero] : !simt.reg<2x4xf32> -> vector<4xf32>
+      simt.store %w, %y[%i] : vector<4xf32>, {F32}, i32"""
+    x, y = normal(256), np.zeros(256, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    np.testing.assert_array_equal(y, 3 * x)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("i32", np.int32)])
+def test_atomic_addition(run: Run, kind: str, dtype: Any):
+    one = "1.0" if kind == "f32" else "1"
+    body = f"""
+      %three = arith.constant 3 : i32
+      %i = arith.remsi %t, %three : i32
+      %v = arith.constant {one} : {kind}
+      simt.atomic_add %v, %p[%i] : {kind}, !simt.ptr<{kind}, global>, i32"""
+    out = np.zeros(3, dtype)
+    run(kernel(body, f"%p: !simt.ptr<{kind}, global>, %n: i32", grid="#sym.expr<n>"), [out], {"n": 5})
+    np.testing.assert_array_equal(out, np.bincount(np.arange(64) % 3) * 5)
+
+
+def test_grid_dependency_changes_no_value(run: Run):
+    body = f"""
+      simt.grid_wait
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      simt.grid_release
+      simt.store %v, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(64), np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    np.testing.assert_array_equal(y, x)
+
+
+def test_a_kernel_that_waits_does_not_promise_what_lets_loads_move_up(parse: Callable[[str], KernelOp]):
+    text = kernel("simt.grid_wait", f"%x: {F32}, %n: i32")
+    assert "__restrict__" not in cuda_source([parse(text)])
+    assert "__restrict__" in cuda_source([parse(text.replace("simt.grid_wait", ""))])
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
+def test_narrow_floats_round_to_nearest_even(run: Run, kind: str, dtype: Any):
+    body = f"""
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %h = arith.truncf %v : f32 to {kind}
+      simt.store %h, %y[%t] : {kind}, !simt.ptr<{kind}, global>, i32
+      %w = arith.extf %h : {kind} to f32
+      simt.store %w, %z[%t] : f32, {F32}, i32"""
+    x = normal(64)
+    x[:5] = [1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, np.inf, -0.0]
+    y, z = np.zeros(64, dtype), np.zeros(64, np.float32)
+    arguments = f"%x: {F32}, %y: !simt.ptr<{kind}, global>, %z: {F32}, %n: i32"
+    run(kernel(body, arguments), [x, y, z], {"n": 1})
+    np.testing.assert_array_equal(y.view(np.uint16), x.astype(dtype).view(np.uint16))
+    np.testing.assert_array_equal(z, x.astype(dtype).astype(np.float32))
+
+
+UNARY = {
+    "math.exp": np.exp,
+    "math.exp2": np.exp2,
+    "math.log": lambda x: np.log(np.abs(x)),
+    "math.tanh": np.tanh,
+    "math.sin": np.sin,
+    "math.cos": np.cos,
+    "math.erf": np.vectorize(math.erf, otypes=[np.float64]),
+    "math.expm1": np.expm1,
+    "math.log1p": lambda x: np.log1p(np.abs(x)),
+    "math.cbrt": np.cbrt,
+    "math.sqrt": lambda x: np.sqrt(np.abs(x)),
+    "math.rsqrt": lambda x: 1 / np.sqrt(np.abs(x)),
+    "math.floor": np.floor,
+    "math.roundeven": np.rint,
+    "math.trunc": np.trunc,
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_functions(run: Run, name: str):
+    on_magnitude = name in ("math.log", "math.log1p", "math.sqrt", "math.rsqrt")
+    argument = "%a" if on_magnitude else "%v"
+    body = f"""
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %a = math.absf %v : f32
+      %w = {name} {argument} : f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x = np.concatenate([normal(48), np.linspace(-9, 9, 16, dtype=np.float32)])
+    y = np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    reference = UNARY[name]
+    np.testing.assert_allclose(y, reference(x.astype(np.float64)), rtol=5e-7, atol=1e-30)
+
+
+def test_apply_of_a_scalar_function(run: Run):
+    body = f"""
+      %v = simt.load %x[%t] : {F32}, i32 -> f32
+      %c = arith.constant 0.75 : f32
+      %w = loop.apply "mod"(%v, %c) : f32
+      simt.store %w, %y[%t] : f32, {F32}, i32"""
+    x, y = 10 * normal(64), np.zeros(64, np.float32)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    np.testing.assert_array_equal(y, np.fmod(x, np.float32(0.75)))
+
+
+def test_nan_propagating_maximum(run: Run):
+    body = f"""
+      %a = simt.load %x[%t] : {F32}, i32 -> f32
+      %b = simt.load %y[%t] : {F32}, i32 -> f32
+      %m = arith.maximumf %a, %b : f32
+      %n2 = arith.minimumf %a, %b : f32
+      simt.store %m, %x[%t] : f32, {F32}, i32
+      simt.store %n2, %y[%t] : f32, {F32}, i32"""
+    x, y = normal(64), normal(64)[::-1].copy()
+    x[3] = y[4] = np.nan
+    high, low = np.maximum(x, y), np.minimum(x, y)
+    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
+    np.testing.assert_array_equal(x, high)
+    np.testing.assert_array_equal(y, low)
+
+
+def test_metal_refuses_doubles_and_too_much_shared_memory(parse: Callable[[str], KernelOp]):
+    with pytest.raises(LoweringError, match="no type for f64"):
+        metal_source([parse(kernel("", "%x: !simt.ptr<f64, global>, %n: i32"))])
+    with pytest.raises(LoweringError, match="40000 bytes of threadgroup memory"):
+        metal_source([parse(kernel("", "%n: i32", smem=40000))])
+
+
+def test_two_kernels_in_one_text(parse: Callable[[str], KernelOp]):
+    texts = [kernel(f"%v = simt.load %x[%t] : {F32}, i32 -> vector<4xf32>", f"%x: {F32}, %n: i32") for _ in range(2)]
+    kernels = [parse(texts[0]), parse(texts[1].replace("@k", "@l"))]
+    binary = compile_cuda(cuda_source(kernels))
+    assert sorted(found.name for found in binary.kernels) == ["k", "l"]

@@ -1,0 +1,459 @@
+"""Loop kernels written by hand, mapped to threads and run as CUDA and as Metal text, against numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from albumen.dialects.simt import KernelOp
+from albumen.lowering.emit.cuda import cuda_source
+from albumen.lowering.toolchain.nvrtc import compile_cuda
+
+Array = np.ndarray[Any, Any]
+Run = Callable[[str, Sequence[Array], Mapping[str, int]], KernelOp]
+
+
+def normal(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def reference_softmax(x: Array) -> Array:
+    wide = x.astype(np.float64)
+    e = np.exp(wide - wide.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+SOFTMAX = """
+sym.symbol @m min 0 max 4096
+{declare}
+loop.kernel @softmax(%x: !loop.ptr<{t}>, %y: !loop.ptr<{t}>, %m: index{argument})
+    symbols ["m"{symbol}] modes ["read", "write"] {{
+  {extent}
+  %ninf = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  loop.parallel (%i) to (%m) mapping "grid" {{
+    %base = arith.muli %i, %n : index
+    %mx = loop.reduce (%k) to (%n) max init %ninf : f32 mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      {widen}
+      loop.yield %w : f32
+    }}
+    %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      {widen}
+      %d = arith.subf %w, %mx : f32
+      %e = math.exp %d : f32
+      loop.yield %e : f32
+    }}
+    loop.parallel (%k) to (%n) mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      {widen}
+      %d = arith.subf %w, %mx : f32
+      %e = math.exp %d : f32
+      %q = arith.divf %e, %s : f32
+      {narrow}
+      loop.store %r, %y[%o] : {t}, !loop.ptr<{t}>
+    }}
+  }}
+}}
+"""
+F32 = {
+    "t": "f32",
+    "widen": "%z = arith.constant -0.0 : f32\n %w = arith.addf %v, %z : f32",
+    "narrow": "%z2 = arith.constant -0.0 : f32\n %r = arith.addf %q, %z2 : f32",
+}
+BF16 = {
+    "t": "bf16",
+    "widen": "%w = arith.extf %v : bf16 to f32",
+    "narrow": "%r = arith.truncf %q : f32 to bf16",
+}
+STATIC = {"declare": "", "argument": "", "symbol": ""}
+DYNAMIC = {"declare": "sym.symbol @n min 1 max 2048", "argument": ", %n: index", "symbol": ', "n"', "extent": ""}
+
+
+def static(n: int) -> dict[str, str]:
+    return {**STATIC, "extent": f"%n = arith.constant {n} : index"}
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (5, 14), (7, 384), (3, 1000), (2, 1023), (2, 8192), (9, 32), (0, 8)])
+def test_softmax_of_static_rows(run: Run, m: int, n: int):
+    x, y = normal(m, n), np.full((m, n), np.nan, np.float32)
+    run(SOFTMAX.format(**F32, **static(n)), [x, y], {"m": m})
+    np.testing.assert_allclose(y, reference_softmax(x), rtol=2e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 1), (4, 37), (2, 300)])
+def test_softmax_of_dynamic_rows(run: Run, m: int, n: int):
+    x, y = normal(m, n), np.full((m, n), np.nan, np.float32)
+    run(SOFTMAX.format(**F32, **DYNAMIC), [x, y], {"m": m, "n": n})
+    np.testing.assert_allclose(y, reference_softmax(x), rtol=2e-6, atol=1e-9)
+
+
+def test_softmax_of_bf16_rows_rounds_once(run: Run):
+    x = normal(3, 768).astype(ml_dtypes.bfloat16)
+    y = np.zeros_like(x)
+    kernel = run(SOFTMAX.format(**BF16, **static(768)), [x, y], {"m": 3})
+    np.testing.assert_allclose(y.astype(np.float64), reference_softmax(x), rtol=2**-8, atol=1e-9)
+    assert "vector<8xbf16>" in str(kernel)
+
+
+def test_softmax_propagates_nan_and_keeps_other_rows(run: Run):
+    x = normal(3, 40)
+    x[1, 7] = np.nan
+    y = np.zeros_like(x)
+    run(SOFTMAX.format(**F32, **static(40)), [x, y], {"m": 3})
+    assert np.isnan(y[1]).all()
+    np.testing.assert_allclose(y[[0, 2]], reference_softmax(x[[0, 2]]), rtol=2e-6)
+
+
+KERNELS = {
+    "short rows": SOFTMAX.format(**F32, **static(384)),
+    "long rows": SOFTMAX.format(**BF16, **static(8192)),
+    "dynamic rows": SOFTMAX.format(**F32, **DYNAMIC),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_device_compiler_spills_nothing(name: str, to_threads: Callable[[str, str], KernelOp]):
+    binary = compile_cuda(cuda_source([to_threads(KERNELS[name], "cuda")]))
+    assert not binary.problems
+    assert binary.kernels[0].registers <= 64
+
+
+def test_a_row_is_read_once(run: Run):
+    kernel = run(SOFTMAX.format(**F32, **static(384)), [normal(2, 384), normal(2, 384)], {"m": 2})
+    assert str(kernel).count("simt.load") == 1
+
+
+LAYER_NORM = """
+sym.symbol @m min 1 max 4096
+loop.kernel @layer_norm(%x: !loop.ptr<f32>, %g: !loop.ptr<f32>, %b: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index)
+    symbols ["m"] modes ["read", "read", "read", "write"] {{
+  %n = arith.constant {n} : index
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant {scale} : f32
+  %eps = arith.constant 1.0e-5 : f32
+  loop.parallel (%i) to (%m) mapping "grid" {{
+    %base = arith.muli %i, %n : index
+    %row = loop.alloc %n : !loop.ptr<f32>
+    %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      loop.store %v, %row[%k] : f32, !loop.ptr<f32>
+      loop.yield %v : f32
+    }}
+    %mean = arith.mulf %s, %scale : f32
+    %t = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {{
+      %v = loop.load %row[%k] : !loop.ptr<f32> -> f32
+      %d = arith.subf %v, %mean : f32
+      %q = arith.mulf %d, %d : f32
+      loop.yield %q : f32
+    }}
+    %var = arith.mulf %t, %scale : f32
+    %ve = arith.addf %var, %eps : f32
+    %rs = math.rsqrt %ve : f32
+    loop.parallel (%k) to (%n) mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %row[%k] : !loop.ptr<f32> -> f32
+      %d = arith.subf %v, %mean : f32
+      %h = arith.mulf %d, %rs : f32
+      %gv = loop.load %g[%k] : !loop.ptr<f32> -> f32
+      %bv = loop.load %b[%k] : !loop.ptr<f32> -> f32
+      %hg = arith.mulf %h, %gv : f32
+      %r = arith.addf %hg, %bv : f32
+      loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("n", [1, 13, 384, 2000, 5000])
+def test_layer_norm(run: Run, n: int):
+    x, g, b = normal(3, n), normal(n, seed=1), normal(n, seed=2)
+    y = np.zeros_like(x)
+    kernel = run(LAYER_NORM.format(n=n, scale=repr(1 / n)), [x, g, b, y], {"m": 3})
+    wide = x.astype(np.float64)
+    centred = wide - wide.mean(-1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * g + b
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+    assert kernel.smem.value.data <= 128, "the row stays in registers"
+
+
+GELU = """
+sym.symbol @m min 0 max 100000
+loop.kernel @gelu(%x: !loop.ptr<f32>, %b: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index)
+    symbols ["m"] modes ["read", "read", "write"] {{
+  %n = arith.constant {n} : index
+  %half = arith.constant 0.5 : f32
+  %one = arith.constant 1.0 : f32
+  %c = arith.constant 0.7071067811865476 : f32
+  loop.parallel (%i) to (%m) mapping "grid" {{
+    loop.parallel (%j) to (%n) mapping "vector" {{
+      %a = arith.muli %i, %n : index
+      %o = arith.addi %a, %j : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %bv = loop.load %b[%j] : !loop.ptr<f32> -> f32
+      %s = arith.addf %v, %bv : f32
+      %t = arith.mulf %s, %c : f32
+      %e = math.erf %t : f32
+      %f = arith.addf %e, %one : f32
+      %h = arith.mulf %s, %half : f32
+      %r = arith.mulf %h, %f : f32
+      loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("m", "n"), [(5, 384), (3, 7), (1, 1), (300, 3), (0, 4)])
+def test_elementwise_with_a_broadcast_operand(run: Run, m: int, n: int):
+    x, b = normal(m, n), normal(n, seed=1)
+    y = np.zeros_like(x)
+    kernel = run(GELU.format(n=n), [x, b, y], {"m": m})
+    s = x.astype(np.float32) + b
+    erf = np.vectorize(math.erf, otypes=[np.float64])
+    expected = 0.5 * s * (1 + erf(s.astype(np.float64) / math.sqrt(2)))
+    np.testing.assert_allclose(y, expected, rtol=5e-5, atol=1e-6)
+    assert ("vector<4xf32>" in str(kernel)) == (n % 4 == 0)
+
+
+TRANSPOSE = """
+sym.symbol @m min 1 max 1000
+sym.symbol @n min 1 max 1000
+loop.kernel @transpose(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index, %n: index)
+    symbols ["m", "n"] modes ["read", "write"] {
+  loop.parallel (%i, %j) to (%n, %m) mapping "grid" {
+    %a = arith.muli %j, %n : index
+    %s = arith.addi %a, %i : index
+    %v = loop.load %x[%s] : !loop.ptr<f32> -> f32
+    %b = arith.muli %i, %m : index
+    %d = arith.addi %b, %j : index
+    loop.store %v, %y[%d] : f32, !loop.ptr<f32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (17, 31), (64, 5)])
+def test_transpose(run: Run, m: int, n: int):
+    x = normal(m, n)
+    y = np.zeros((n, m), np.float32)
+    run(TRANSPOSE, [x, y], {"m": m, "n": n})
+    np.testing.assert_array_equal(y, x.T)
+
+
+COLUMN_SUM = """
+sym.symbol @m min 0 max 1000
+loop.kernel @columns(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {
+  %n = arith.constant 37 : index
+  %zero = arith.constant 0.0 : f32
+  loop.parallel (%j) to (%n) mapping "grid" {
+    %s = loop.reduce (%i) to (%m) add init %zero : f32 mapping "row" {
+      %a = arith.muli %i, %n : index
+      %o = arith.addi %a, %j : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      loop.yield %v : f32
+    }
+    loop.store %s, %y[%j] : f32, !loop.ptr<f32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("m", [0, 1, 50])
+def test_column_reduction(run: Run, m: int):
+    x, y = normal(m, 37), np.full(37, np.nan, np.float32)
+    run(COLUMN_SUM, [x, y], {"m": m})
+    np.testing.assert_allclose(y, x.astype(np.float64).sum(0), rtol=1e-5, atol=1e-5)
+
+
+TOTAL = """
+sym.symbol @m min 0 max 1000000
+loop.kernel @total(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {
+  %zero = arith.constant 0 : index
+  %start = arith.constant 2.5 : f32
+  %s = loop.reduce (%i) to (%m) add init %start : f32 mapping "row" {
+    %v = loop.load %x[%i] : !loop.ptr<f32> -> f32
+    loop.yield %v : f32
+  }
+  loop.store %s, %y[%zero] : f32, !loop.ptr<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("m", [0, 1, 5000])
+def test_reduction_to_one_value(run: Run, m: int):
+    x, y = normal(m), np.full(1, np.nan, np.float32)
+    run(TOTAL, [x, y], {"m": m})
+    np.testing.assert_allclose(y[0], 2.5 + x.astype(np.float64).sum(), rtol=1e-5)
+
+
+ALL_TRUE = """
+sym.symbol @m min 1 max 100
+loop.kernel @all(%x: !loop.ptr<i1>, %y: !loop.ptr<i1>, %c: !loop.ptr<i64>, %m: index)
+    symbols ["m"] modes ["read", "write", "write"] {
+  %n = arith.constant 100 : index
+  %true = arith.constant true
+  %none = arith.constant 0 : i64
+  loop.parallel (%i) to (%m) mapping "grid" {
+    %base = arith.muli %i, %n : index
+    %a = loop.reduce (%k) to (%n) and init %true : i1 mapping "row" {
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<i1> -> i1
+      loop.yield %v : i1
+    }
+    %t = loop.reduce (%k) to (%n) add init %none : i64 mapping "row" {
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<i1> -> i1
+      %w = arith.extui %v : i1 to i64
+      loop.yield %w : i64
+    }
+    loop.store %a, %y[%i] : i1, !loop.ptr<i1>
+    loop.store %t, %c[%i] : i64, !loop.ptr<i64>
+  }
+}
+"""
+
+
+def test_reductions_of_booleans_and_integers(run: Run):
+    x = np.random.default_rng(0).random((5, 100)) < 0.98
+    x[2] = True
+    y, c = np.zeros(5, bool), np.zeros(5, np.int64)
+    run(ALL_TRUE, [x, y, c], {"m": 5})
+    np.testing.assert_array_equal(y, x.all(1))
+    np.testing.assert_array_equal(c, x.sum(1))
+
+
+SHIFT = """
+sym.symbol @m min 1 max 100
+loop.kernel @shift(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {{
+  %n = arith.constant {n} : index
+  %one = arith.constant 1 : index
+  loop.parallel (%i) to (%m) mapping "grid" {{
+    %base = arith.muli %i, %n : index
+    %row = loop.alloc %n : !loop.ptr<f32>
+    loop.parallel (%k) to (%n) mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %d = arith.addf %v, %v : f32
+      loop.store %d, %row[%k] : f32, !loop.ptr<f32>
+    }}
+    loop.parallel (%k) to (%n) mapping "row" {{
+      %next = arith.addi %k, %one : index
+      %p = arith.remsi %next, %n : index
+      %v = loop.load %row[%p] : !loop.ptr<f32> -> f32
+      %o = arith.addi %base, %k : index
+      loop.store %v, %y[%o] : f32, !loop.ptr<f32>
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("n", [5, 96, 700])
+def test_scratch_rows_that_threads_share(run: Run, n: int):
+    x, y = normal(4, n), np.zeros((4, n), np.float32)
+    kernel = run(SHIFT.format(n=n), [x, y], {"m": 4})
+    np.testing.assert_array_equal(y, 2 * np.roll(x, -1, 1))
+    assert kernel.smem.value.data >= 4 * n
+    assert "simt.barrier" in str(kernel)
+
+
+GATHER = """
+sym.symbol @m min 1 max 100
+loop.kernel @gather(%t: !loop.ptr<f32>, %i: !loop.ptr<i64>, %y: !loop.ptr<f32>, %m: index)
+    symbols ["m"] modes ["read", "read", "write"] {
+  %n = arith.constant 12 : index
+  loop.parallel (%r) to (%m) mapping "grid" {
+    loop.parallel (%k) to (%n) mapping "vector" {
+      %w = loop.load %i[%r] : !loop.ptr<i64> -> i64
+      %at = arith.index_cast %w : i64 to index
+      %a = arith.muli %at, %n : index
+      %s = arith.addi %a, %k : index
+      %v = loop.load %t[%s] : !loop.ptr<f32> -> f32
+      %b = arith.muli %r, %n : index
+      %d = arith.addi %b, %k : index
+      loop.store %v, %y[%d] : f32, !loop.ptr<f32>
+    }
+  }
+}
+"""
+
+
+def test_gather_reads_whole_vectors_of_a_row(run: Run):
+    table, rows = normal(50, 12), np.random.default_rng(1).integers(0, 50, 33)
+    y = np.zeros((33, 12), np.float32)
+    kernel = run(GATHER, [table, rows, y], {"m": 33})
+    np.testing.assert_array_equal(y, table[rows])
+    assert str(kernel).count("vector<4xf32>") >= 2
+
+
+IN_PLACE = """
+sym.symbol @m min 1 max 100
+loop.kernel @scale(%x: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["readwrite"] {
+  %n = arith.constant 40 : index
+  %zero = arith.constant 0.0 : f32
+  loop.parallel (%i) to (%m) mapping "grid" {
+    %base = arith.muli %i, %n : index
+    %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %a = math.absf %v : f32
+      loop.yield %a : f32
+    }
+    loop.parallel (%k) to (%n) mapping "row" {
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %q = arith.divf %v, %s : f32
+      loop.store %q, %x[%o] : f32, !loop.ptr<f32>
+    }
+  }
+}
+"""
+
+
+def test_rows_updated_in_place(run: Run):
+    x = normal(5, 40)
+    expected = x / np.abs(x.astype(np.float64)).sum(1, keepdims=True)
+    run(IN_PLACE, [x], {"m": 5})
+    np.testing.assert_allclose(x, expected, rtol=1e-5)
+
+
+MASK = """
+sym.symbol @s min 1 max 64
+loop.kernel @mask(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %s: index) symbols ["s"] modes ["read", "write"] {
+  %ninf = arith.constant 0xFF800000 : f32
+  loop.parallel (%i, %j) to (%s, %s) mapping "grid" {
+    %a = arith.muli %i, %s : index
+    %o = arith.addi %a, %j : index
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = scf.if %seen -> (f32) {
+      %w = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      scf.yield %w : f32
+    } else {
+      scf.yield %ninf : f32
+    }
+    %n = arith.index_cast %j : index to i64
+    %f = arith.sitofp %n : i64 to f32
+    %r = arith.addf %v, %f : f32
+    loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("s", [1, 13])
+def test_conditions_and_values_of_indices(run: Run, s: int):
+    x, y = normal(s, s), np.zeros((s, s), np.float32)
+    run(MASK, [x, y], {"s": s})
+    np.testing.assert_array_equal(y, np.where(np.tri(s, dtype=bool), x, -np.inf) + np.arange(s, dtype=np.float32))
