@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ...dialects.errors import EvaluationError, ToolchainError
 from .cc import Compiler, find_cxx_compiler
@@ -40,12 +40,15 @@ _COMPILE_FLAGS = (
     *("-Wframe-larger-than=49152", "-Wno-attributes", "-Wno-unknown-pragmas", "-Wno-literal-suffix"),
 )
 _MAX_THREADS = 1024
-_MAX_SHARED_BYTES = 227 << 10  # what a block of an sm_90 may have
+_MAX_SHARED_BYTES = {"cuda": 227 << 10, "metal": 32 << 10}  # of a block on sm_90, on every Apple GPU
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
 class ShimModule:
-    """Compiled kernels. A launch runs to its end on the calling thread; launches of one module wait for each other."""
+    """Compiled kernels. A launch runs to its end on the calling thread; launches wait for each other, as each holds the
+    process's signal handlers while it runs."""
+
+    _LAUNCHING: ClassVar = threading.Lock()
 
     def __init__(
         self, code: bytes, language: Language, kernels: Mapping[str, Sequence[str]], bounds: Mapping[str, int]
@@ -53,7 +56,7 @@ class ShimModule:
         self._kernels = {name: tuple(kinds) for name, kinds in kernels.items()}
         self._bounds = dict(bounds)
         self._exits_count = language == "cuda"
-        self._lock = threading.Lock()
+        self._max_shared_bytes = _MAX_SHARED_BYTES[language]
         with tempfile.TemporaryDirectory(prefix="albumen-shim-") as directory:
             path = Path(directory) / "kernels.so"
             path.write_bytes(code)
@@ -118,7 +121,7 @@ class ShimModule:
             exits_count=self._exits_count,
         )
         regions = array_regions(args)
-        with self._lock:
+        with self._LAUNCHING:
             try:
                 self._place(regions, guard)
                 packed = pack(self._kernels[kernel], args, regions, kernel)
@@ -178,9 +181,9 @@ class ShimModule:
             raise EvaluationError(f"kernel {kernel}: a block of {tuple(block)} threads, allowed are 1 to {limit}")
         if min(grid) < 1 or any(size > most for size, most in zip(grid, _MAX_GRID, strict=True)):
             raise EvaluationError(f"kernel {kernel}: a grid of {tuple(grid)} blocks, allowed are 1 to {_MAX_GRID}")
-        if not 0 <= shared_bytes <= _MAX_SHARED_BYTES:
+        if not 0 <= shared_bytes <= self._max_shared_bytes:
             raise EvaluationError(
-                f"kernel {kernel}: {shared_bytes} bytes of shared memory, a block has at most {_MAX_SHARED_BYTES}"
+                f"kernel {kernel}: {shared_bytes} bytes of shared memory, a block has at most {self._max_shared_bytes}"
             )
 
 

@@ -102,6 +102,11 @@ def test_early_return_before_a_barrier_is_divergent(metal: ShimModule) -> None:
         metal.launch("early_return", (1, 1, 1), (64, 1, 1), 0, [np.zeros(64, np.float32), 5])
 
 
+def test_threadgroup_memory_has_metals_limit(metal: ShimModule) -> None:
+    with pytest.raises(EvaluationError, match="33000 bytes of shared memory, a block has at most 32768"):
+        metal.launch("transpose", (1, 1, 1), (32, 1, 1), 33000, [None, None])
+
+
 def test_signatures_are_read(kernel_text: Callable[[str], str]) -> None:
     parameters = metal_kernels(kernel_text("basic.metal"))["matmul"]
     assert [(p.name, p.attribute, p.index) for p in parameters] == [
