@@ -79,7 +79,8 @@ class ArgumentChecker:
             found = shape[symbol.dim]
             where = f"input {item.name!r}: dim {symbol.dim} of {list(shape)} is {found}"
         value, rest = divmod(found - offset, scale)
-        if rest or not symbol.minimum <= value <= symbol.maximum or value % symbol.multiple_of:
+        too_large = symbol.maximum is not None and value > symbol.maximum
+        if rest or too_large or value < symbol.minimum or value % symbol.multiple_of:
             raise ShapeError(
                 f"{where}, expected {'' if symbol.dim == -1 else item.shape[symbol.dim] + ' with '}{_range(symbol)}",
                 hint="compile the model with a wider range for this size",
@@ -124,7 +125,8 @@ class ArgumentChecker:
 
 def _range(symbol: Symbol) -> str:
     step = f", multiple of {symbol.multiple_of}" if symbol.multiple_of > 1 else ""
-    return f"{symbol.name} in {symbol.minimum}..{symbol.maximum}{step}"
+    most = "" if symbol.maximum is None else symbol.maximum
+    return f"{symbol.name} in {symbol.minimum}..{most}{step}"
 
 
 def check_alignment(item: Input, address: int, shape: Sequence[int]) -> None:

@@ -99,7 +99,8 @@ class _Checker:
         for index, symbol in enumerate(self.program.symbols):
             path = f"symbols[{index}]"
             self.need(symbol.name.isidentifier(), path, f"{symbol.name!r} is no name")
-            self.need(0 <= symbol.minimum <= symbol.maximum, path, f"range {symbol.minimum}..{symbol.maximum}")
+            least, most = symbol.minimum, symbol.maximum
+            self.need(least >= 0 and (most is None or least <= most), path, f"range {least}..{most}")
             self.need(symbol.multiple_of >= 1, path, f"multiple_of {symbol.multiple_of}")
             self.need(0 <= symbol.input_index < len(self.program.inputs), path, f"no input {symbol.input_index}")
             source = self.program.inputs[symbol.input_index]

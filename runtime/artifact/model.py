@@ -24,7 +24,7 @@ Place = Literal["input", "output", "slice"]
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A size known at call time: minimum <= value <= maximum and value % multiple_of == 0.
+    """A size known at call time: minimum <= value <= maximum (None: unbounded) and value % multiple_of == 0.
 
     Its value solves `extent(dim of input input_index) == inputs[input_index].shape[dim]`, an expression linear in
     this symbol alone (`s`, `2*s`, `s + 1`). dim == -1: the input has role scalar and is the value itself.
@@ -32,7 +32,7 @@ class Symbol:
 
     name: str
     minimum: int
-    maximum: int
+    maximum: int | None
     multiple_of: int
     input_index: int
     dim: int

@@ -12,7 +12,24 @@ import numpy as np
 import pytest
 
 from albumen.runtime.abi import header
-from albumen.runtime.artifact import Artifact, Entry, HostProgram, Input, Output, Slice, Symbol, Weight, digest_of
+from albumen.runtime.artifact import (
+    Artifact,
+    BufferArgument,
+    Copy,
+    Entry,
+    HostProgram,
+    Input,
+    Kernel,
+    Launch,
+    LibraryCall,
+    Output,
+    Reference,
+    ScalarArgument,
+    Slice,
+    Symbol,
+    Weight,
+    digest_of,
+)
 
 CompileC = Callable[[str], bytes]
 MakeArtifact = Callable[..., Artifact]
@@ -92,3 +109,27 @@ def affine(make_artifact: MakeArtifact) -> Artifact:
     program = affine_program()
     inputs = (program.inputs[0], replace(program.inputs[1], digest=digest_of(data)))
     return make_artifact(replace(program, inputs=inputs), weights={"w": Weight("f32", (4,), data)})
+
+
+@pytest.fixture
+def cuda_program() -> HostProgram:
+    """One of everything that a program of target cuda can hold."""
+    x, t, y = (Reference(place, 0) for place in ("input", "slice", "output"))
+    arguments = (BufferArgument(x, "read"), BufferArgument(t, "write"), ScalarArgument("s*4", "i32"))
+    call_arguments = (BufferArgument(t, "read"), BufferArgument(y, "write"))
+    base = affine_program()
+    return replace(
+        base,
+        target="cuda",
+        arch="sm_90a",
+        slices=(Slice("0", "s*16"),),
+        outputs=(*base.outputs, Output("x again", "f32", ("4",), ("1",), alias=0, offset="4")),
+        steps=(
+            Launch("k", ("s ceildiv 4", "1", "1"), (128, 1, 1), arguments, pdl=True, location="model.py:3"),
+            LibraryCall("cublaslt.matmul", (("k", "4"), ("m", "s")), call_arguments),
+            Copy(t, y, "s*16"),
+        ),
+        kernels=(
+            Kernel("k", "cuda", "k", ("ptr", "ptr", "i32"), digest_of(b"src"), digest_of(b"bin"), digest_of(b"ptx")),
+        ),
+    )
