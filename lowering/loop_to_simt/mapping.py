@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from ...dialects import simt
@@ -24,10 +23,6 @@ from .row_plan import RowPlanner
 from .thread_code import Memory, ThreadCode
 from .tile_code import TileCode
 from .tiling import Tiler, Tiling, product
-
-POINTER_ALIGNMENT = 16
-"""Bytes that every buffer of a program is aligned to, unless the kernel's `align` says otherwise: the runtime checks
-its inputs and the arena is aligned far wider."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +63,9 @@ class KernelMapper:
         return int(value.value.data) if isinstance(value, IntegerAttr) else 0
 
     def _add_arguments(self) -> None:
-        align = self.kernel.attributes.get("align")
-        given = list(cast(ArrayAttr[IntegerAttr], align)) if isinstance(align, ArrayAttr) else []
-        for position, pointer in enumerate(self.kernel.pointers):
+        for pointer in self.kernel.pointers:
             assert isinstance(pointer.type, PtrType)
-            size = simt.element_bytes(pointer.type.element)
-            bytes_ = max(size, int(given[position].value.data) if position < len(given) else POINTER_ALIGNMENT)
+            bytes_ = pointer.type.align.data
             kind = simt.PtrType.of(pointer.type.element, simt.Space.Global, bytes_)
             self.alignments[pointer] = bytes_
             self.memories[pointer] = Memory(self._argument(kind, pointer), constant(0))
@@ -111,7 +103,7 @@ class KernelMapper:
             modes=[mode.data for mode in kernel.modes],
             body=Region(self.block),
         )
-        new.attributes |= {key: value for key, value in kernel.attributes.items() if key not in ("schedule", "align")}
+        new.attributes |= {key: value for key, value in kernel.attributes.items() if key != "schedule"}
         return new
 
     # One element (or one tile of elements) a thread

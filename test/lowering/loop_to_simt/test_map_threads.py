@@ -31,7 +31,7 @@ def reference_softmax(x: Array) -> Array:
 SOFTMAX = """
 sym.symbol @m min 0 max 4096
 {declare}
-loop.kernel @softmax(%x: !loop.ptr<{t}>, %y: !loop.ptr<{t}>, %m: index{argument})
+loop.kernel @softmax(%x: !loop.ptr<{t}, align 16>, %y: !loop.ptr<{t}, align 16>, %m: index{argument})
     symbols ["m"{symbol}] modes ["read", "write"] {{
   {extent}
   %ninf = arith.constant 0xFF800000 : f32
@@ -40,13 +40,13 @@ loop.kernel @softmax(%x: !loop.ptr<{t}>, %y: !loop.ptr<{t}>, %m: index{argument}
     %base = arith.muli %i, %n : index
     %mx = loop.reduce (%k) to (%n) max init %ninf : f32 mapping "row" {{
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      %v = loop.load %x[%o] : !loop.ptr<{t}, align 16> -> {t}
       {widen}
       loop.yield %w : f32
     }}
     %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {{
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      %v = loop.load %x[%o] : !loop.ptr<{t}, align 16> -> {t}
       {widen}
       %d = arith.subf %w, %mx : f32
       %e = math.exp %d : f32
@@ -54,13 +54,13 @@ loop.kernel @softmax(%x: !loop.ptr<{t}>, %y: !loop.ptr<{t}>, %m: index{argument}
     }}
     loop.parallel (%k) to (%n) mapping "row" {{
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<{t}> -> {t}
+      %v = loop.load %x[%o] : !loop.ptr<{t}, align 16> -> {t}
       {widen}
       %d = arith.subf %w, %mx : f32
       %e = math.exp %d : f32
       %q = arith.divf %e, %s : f32
       {narrow}
-      loop.store %r, %y[%o] : {t}, !loop.ptr<{t}>
+      loop.store %r, %y[%o] : {t}, !loop.ptr<{t}, align 16>
     }}
   }}
 }}
@@ -135,7 +135,8 @@ def test_a_row_is_read_once(run: Run):
 
 LAYER_NORM = """
 sym.symbol @m min 1 max 4096
-loop.kernel @layer_norm(%x: !loop.ptr<f32>, %g: !loop.ptr<f32>, %b: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index)
+loop.kernel @layer_norm(%x: !loop.ptr<f32, align 16>, %g: !loop.ptr<f32, align 16>, %b: !loop.ptr<f32, align 16>,
+    %y: !loop.ptr<f32, align 16>, %m: index)
     symbols ["m"] modes ["read", "read", "read", "write"] {{
   %n = arith.constant {n} : index
   %zero = arith.constant 0.0 : f32
@@ -146,7 +147,7 @@ loop.kernel @layer_norm(%x: !loop.ptr<f32>, %g: !loop.ptr<f32>, %b: !loop.ptr<f3
     %row = loop.alloc %n : !loop.ptr<f32>
     %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {{
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       loop.store %v, %row[%k] : f32, !loop.ptr<f32>
       loop.yield %v : f32
     }}
@@ -165,11 +166,11 @@ loop.kernel @layer_norm(%x: !loop.ptr<f32>, %g: !loop.ptr<f32>, %b: !loop.ptr<f3
       %v = loop.load %row[%k] : !loop.ptr<f32> -> f32
       %d = arith.subf %v, %mean : f32
       %h = arith.mulf %d, %rs : f32
-      %gv = loop.load %g[%k] : !loop.ptr<f32> -> f32
-      %bv = loop.load %b[%k] : !loop.ptr<f32> -> f32
+      %gv = loop.load %g[%k] : !loop.ptr<f32, align 16> -> f32
+      %bv = loop.load %b[%k] : !loop.ptr<f32, align 16> -> f32
       %hg = arith.mulf %h, %gv : f32
       %r = arith.addf %hg, %bv : f32
-      loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+      loop.store %r, %y[%o] : f32, !loop.ptr<f32, align 16>
     }}
   }}
 }}
@@ -190,7 +191,7 @@ def test_layer_norm(run: Run, n: int):
 
 GELU = """
 sym.symbol @m min 0 max 100000
-loop.kernel @gelu(%x: !loop.ptr<f32>, %b: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index)
+loop.kernel @gelu(%x: !loop.ptr<f32, align 16>, %b: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %m: index)
     symbols ["m"] modes ["read", "read", "write"] {{
   %n = arith.constant {n} : index
   %half = arith.constant 0.5 : f32
@@ -200,15 +201,15 @@ loop.kernel @gelu(%x: !loop.ptr<f32>, %b: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m
     loop.parallel (%j) to (%n) mapping "vector" {{
       %a = arith.muli %i, %n : index
       %o = arith.addi %a, %j : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
-      %bv = loop.load %b[%j] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
+      %bv = loop.load %b[%j] : !loop.ptr<f32, align 16> -> f32
       %s = arith.addf %v, %bv : f32
       %t = arith.mulf %s, %c : f32
       %e = math.erf %t : f32
       %f = arith.addf %e, %one : f32
       %h = arith.mulf %s, %half : f32
       %r = arith.mulf %h, %f : f32
-      loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+      loop.store %r, %y[%o] : f32, !loop.ptr<f32, align 16>
     }}
   }}
 }}
@@ -230,15 +231,15 @@ def test_elementwise_with_a_broadcast_operand(run: Run, m: int, n: int):
 TRANSPOSE = """
 sym.symbol @m min 1 max 1000
 sym.symbol @n min 1 max 1000
-loop.kernel @transpose(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index, %n: index)
+loop.kernel @transpose(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %m: index, %n: index)
     symbols ["m", "n"] modes ["read", "write"] {
   loop.parallel (%i, %j) to (%n, %m) mapping "grid" {
     %a = arith.muli %j, %n : index
     %s = arith.addi %a, %i : index
-    %v = loop.load %x[%s] : !loop.ptr<f32> -> f32
+    %v = loop.load %x[%s] : !loop.ptr<f32, align 16> -> f32
     %b = arith.muli %i, %m : index
     %d = arith.addi %b, %j : index
-    loop.store %v, %y[%d] : f32, !loop.ptr<f32>
+    loop.store %v, %y[%d] : f32, !loop.ptr<f32, align 16>
   }
 }
 """
@@ -254,17 +255,18 @@ def test_transpose(run: Run, m: int, n: int):
 
 COLUMN_SUM = """
 sym.symbol @m min 0 max 1000
-loop.kernel @columns(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {
+loop.kernel @columns(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %m: index)
+    symbols ["m"] modes ["read", "write"] {
   %n = arith.constant 37 : index
   %zero = arith.constant 0.0 : f32
   loop.parallel (%j) to (%n) mapping "grid" {
     %s = loop.reduce (%i) to (%m) add init %zero : f32 mapping "row" {
       %a = arith.muli %i, %n : index
       %o = arith.addi %a, %j : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       loop.yield %v : f32
     }
-    loop.store %s, %y[%j] : f32, !loop.ptr<f32>
+    loop.store %s, %y[%j] : f32, !loop.ptr<f32, align 16>
   }
 }
 """
@@ -279,14 +281,15 @@ def test_column_reduction(run: Run, m: int):
 
 TOTAL = """
 sym.symbol @m min 0 max 1000000
-loop.kernel @total(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {
+loop.kernel @total(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %m: index)
+    symbols ["m"] modes ["read", "write"] {
   %zero = arith.constant 0 : index
   %start = arith.constant 2.5 : f32
   %s = loop.reduce (%i) to (%m) add init %start : f32 mapping "row" {
-    %v = loop.load %x[%i] : !loop.ptr<f32> -> f32
+    %v = loop.load %x[%i] : !loop.ptr<f32, align 16> -> f32
     loop.yield %v : f32
   }
-  loop.store %s, %y[%zero] : f32, !loop.ptr<f32>
+  loop.store %s, %y[%zero] : f32, !loop.ptr<f32, align 16>
 }
 """
 
@@ -300,7 +303,7 @@ def test_reduction_to_one_value(run: Run, m: int):
 
 ALL_TRUE = """
 sym.symbol @m min 1 max 100
-loop.kernel @all(%x: !loop.ptr<i1>, %y: !loop.ptr<i1>, %c: !loop.ptr<i64>, %m: index)
+loop.kernel @all(%x: !loop.ptr<i1, align 16>, %y: !loop.ptr<i1, align 16>, %c: !loop.ptr<i64, align 16>, %m: index)
     symbols ["m"] modes ["read", "write", "write"] {
   %n = arith.constant 100 : index
   %true = arith.constant true
@@ -309,17 +312,17 @@ loop.kernel @all(%x: !loop.ptr<i1>, %y: !loop.ptr<i1>, %c: !loop.ptr<i64>, %m: i
     %base = arith.muli %i, %n : index
     %a = loop.reduce (%k) to (%n) and init %true : i1 mapping "row" {
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<i1> -> i1
+      %v = loop.load %x[%o] : !loop.ptr<i1, align 16> -> i1
       loop.yield %v : i1
     }
     %t = loop.reduce (%k) to (%n) add init %none : i64 mapping "row" {
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<i1> -> i1
+      %v = loop.load %x[%o] : !loop.ptr<i1, align 16> -> i1
       %w = arith.extui %v : i1 to i64
       loop.yield %w : i64
     }
-    loop.store %a, %y[%i] : i1, !loop.ptr<i1>
-    loop.store %t, %c[%i] : i64, !loop.ptr<i64>
+    loop.store %a, %y[%i] : i1, !loop.ptr<i1, align 16>
+    loop.store %t, %c[%i] : i64, !loop.ptr<i64, align 16>
   }
 }
 """
@@ -336,7 +339,8 @@ def test_reductions_of_booleans_and_integers(run: Run):
 
 SHIFT = """
 sym.symbol @m min 1 max 100
-loop.kernel @shift(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["read", "write"] {{
+loop.kernel @shift(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %m: index)
+    symbols ["m"] modes ["read", "write"] {{
   %n = arith.constant {n} : index
   %one = arith.constant 1 : index
   loop.parallel (%i) to (%m) mapping "grid" {{
@@ -344,7 +348,7 @@ loop.kernel @shift(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["
     %row = loop.alloc %n : !loop.ptr<f32>
     loop.parallel (%k) to (%n) mapping "row" {{
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       %d = arith.addf %v, %v : f32
       loop.store %d, %row[%k] : f32, !loop.ptr<f32>
     }}
@@ -353,7 +357,7 @@ loop.kernel @shift(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %m: index) symbols ["
       %p = arith.remsi %next, %n : index
       %v = loop.load %row[%p] : !loop.ptr<f32> -> f32
       %o = arith.addi %base, %k : index
-      loop.store %v, %y[%o] : f32, !loop.ptr<f32>
+      loop.store %v, %y[%o] : f32, !loop.ptr<f32, align 16>
     }}
   }}
 }}
@@ -371,19 +375,19 @@ def test_scratch_rows_that_threads_share(run: Run, n: int):
 
 GATHER = """
 sym.symbol @m min 1 max 100
-loop.kernel @gather(%t: !loop.ptr<f32>, %i: !loop.ptr<i64>, %y: !loop.ptr<f32>, %m: index)
+loop.kernel @gather(%t: !loop.ptr<f32, align 16>, %i: !loop.ptr<i64, align 16>, %y: !loop.ptr<f32, align 16>, %m: index)
     symbols ["m"] modes ["read", "read", "write"] {
   %n = arith.constant 12 : index
   loop.parallel (%r) to (%m) mapping "grid" {
     loop.parallel (%k) to (%n) mapping "vector" {
-      %w = loop.load %i[%r] : !loop.ptr<i64> -> i64
+      %w = loop.load %i[%r] : !loop.ptr<i64, align 16> -> i64
       %at = arith.index_cast %w : i64 to index
       %a = arith.muli %at, %n : index
       %s = arith.addi %a, %k : index
-      %v = loop.load %t[%s] : !loop.ptr<f32> -> f32
+      %v = loop.load %t[%s] : !loop.ptr<f32, align 16> -> f32
       %b = arith.muli %r, %n : index
       %d = arith.addi %b, %k : index
-      loop.store %v, %y[%d] : f32, !loop.ptr<f32>
+      loop.store %v, %y[%d] : f32, !loop.ptr<f32, align 16>
     }
   }
 }
@@ -400,22 +404,22 @@ def test_gather_reads_whole_vectors_of_a_row(run: Run):
 
 IN_PLACE = """
 sym.symbol @m min 1 max 100
-loop.kernel @scale(%x: !loop.ptr<f32>, %m: index) symbols ["m"] modes ["readwrite"] {
+loop.kernel @scale(%x: !loop.ptr<f32, align 16>, %m: index) symbols ["m"] modes ["readwrite"] {
   %n = arith.constant 40 : index
   %zero = arith.constant 0.0 : f32
   loop.parallel (%i) to (%m) mapping "grid" {
     %base = arith.muli %i, %n : index
     %s = loop.reduce (%k) to (%n) add init %zero : f32 mapping "row" {
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       %a = math.absf %v : f32
       loop.yield %a : f32
     }
     loop.parallel (%k) to (%n) mapping "row" {
       %o = arith.addi %base, %k : index
-      %v = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %v = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       %q = arith.divf %v, %s : f32
-      loop.store %q, %x[%o] : f32, !loop.ptr<f32>
+      loop.store %q, %x[%o] : f32, !loop.ptr<f32, align 16>
     }
   }
 }
@@ -431,14 +435,15 @@ def test_rows_updated_in_place(run: Run):
 
 MASK = """
 sym.symbol @s min 1 max 64
-loop.kernel @mask(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %s: index) symbols ["s"] modes ["read", "write"] {
+loop.kernel @mask(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>, %s: index)
+    symbols ["s"] modes ["read", "write"] {
   %ninf = arith.constant 0xFF800000 : f32
   loop.parallel (%i, %j) to (%s, %s) mapping "grid" {
     %a = arith.muli %i, %s : index
     %o = arith.addi %a, %j : index
     %seen = arith.cmpi sle, %j, %i : index
     %v = scf.if %seen -> (f32) {
-      %w = loop.load %x[%o] : !loop.ptr<f32> -> f32
+      %w = loop.load %x[%o] : !loop.ptr<f32, align 16> -> f32
       scf.yield %w : f32
     } else {
       scf.yield %ninf : f32
@@ -446,7 +451,7 @@ loop.kernel @mask(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %s: index) symbols ["s
     %n = arith.index_cast %j : index to i64
     %f = arith.sitofp %n : i64 to f32
     %r = arith.addf %v, %f : f32
-    loop.store %r, %y[%o] : f32, !loop.ptr<f32>
+    loop.store %r, %y[%o] : f32, !loop.ptr<f32, align 16>
   }
 }
 """
