@@ -13,7 +13,7 @@ from typing import Any
 from .adapter import TensorAdapter
 from .arguments import ArgumentChecker, check_alignment
 from .artifact import HostProgram
-from .devices.device import Binding, Executable
+from .devices.device import Binding, Executable, Memory, Run
 from .errors import LaunchError
 from .expression import compile_expressions
 
@@ -51,29 +51,31 @@ class CallerFactory:
         self.lock = threading.Lock()
         texts = [text for item in program.outputs for text in (*item.shape, *item.strides, item.offset)]
         self.output_facts = compile_expressions(texts, [symbol.name for symbol in program.symbols])
-        self.scope: dict[str, Any] = {}
+        self.state: list[State] = [(_never, {}, _Unbound())]
+        """One cell that the caller reads and `rebind` replaces. The factory must not refer to the caller: a cycle
+        would keep device memory until the next collection."""
 
     def build(self) -> Caller:
         """Generate and compile the caller."""
-        self.scope.update(
-            state=(_never, {}, None),
-            pointer=self.adapter.pointer,
-            signature=self.adapter.signature,
-            stream=self.adapter.stream_source(self.device),
-            wrong_count=self.wrong_count,
-            rebind=self.rebind,
-            plan_for=self.plan_for,
-            misaligned=self.misaligned,
-        )
-        self.scope.update({f"held{index}": tensor for index, tensor in self.bound.items()})
-        exec(compile(self.text(), "<albumen caller>", "exec"), self.scope)
-        return self.scope["call"]
+        scope: dict[str, Any] = {
+            "state": self.state,
+            "pointer": self.adapter.pointer,
+            "signature": self.adapter.signature,
+            "stream": self.adapter.stream_source(self.device),
+            "wrong_count": self.wrong_count,
+            "rebind": self.rebind,
+            "plan_for": self.plan_for,
+            "misaligned": self.misaligned,
+            **{f"held{index}": tensor for index, tensor in self.bound.items()},
+        }
+        exec(compile(self.text(), "<albumen caller>", "exec"), scope)
+        return scope.pop("call")
 
     def text(self) -> str:
         """The Python text of the caller: `call(args)` takes the inputs that are not bound, in order, as a list."""
         lines = [f"    if len(args) != {len(self.given)}:", "        wrong_count(args)"]
         lines += [f"    x{at} = args[{at}]" for at in sorted({*self.moving, *self.scalars, *self._viewed()})]
-        lines += ["    unchanged, plans, binding = state"]
+        lines += ["    unchanged, plans, binding = state[0]"]
         lines += ["    if not unchanged(args):", "        unchanged, plans, binding = rebind(args)"]
         parts = [f"signature(x{at})" for at in self.moving] + [f"x{at}" for at in self.scalars]
         key = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
@@ -128,9 +130,9 @@ class CallerFactory:
             pointers[index] = address
         unchanged = self.remember(args)
         changing = [self.given[at] for at in self.moving] + [len(inputs) + index for index in self.made]
-        binding = self.executable.bind(pointers, changing, self.memory)
+        binding = self.executable.bind(pointers, changing, _memory_of(self.adapter, self.device))
         state: State = (unchanged, {}, binding)
-        self.scope["state"] = state
+        self.state[0] = state
         return state
 
     def need_tensors(self, indices: Sequence[int], tensors: Sequence[Any]) -> None:
@@ -149,11 +151,6 @@ class CallerFactory:
         if given is None:
             return lambda _: kept(held)
         return lambda args: given(args) and kept(held)
-
-    def memory(self, size: int) -> tuple[object, int]:
-        """Scratch memory of the caller's library."""
-        owner = self.adapter.allocator((size,), (1,), "u8", self.device)()
-        return owner, self.adapter.pointer(owner)
 
     def plan_for(
         self, args: Sequence[Any], key: Hashable, plans: dict[Hashable, tuple[Any, ...]], binding: Binding
@@ -184,6 +181,24 @@ class CallerFactory:
     def misaligned(self, at: int, address: int, args: Sequence[Any]) -> None:
         """Raise unless the input is empty (then its address means nothing)."""
         check_alignment(self.program.inputs[self.given[at]], address, self.adapter.shape(args[at]))
+
+
+def _memory_of(adapter: TensorAdapter[Any], device: str) -> Memory:
+    """Scratch memory of the caller's library."""
+
+    def memory(size: int) -> tuple[object, int]:
+        owner = adapter.allocator((size,), (1,), "u8", device)()
+        return owner, adapter.pointer(owner)
+
+    return memory
+
+
+class _Unbound:
+    """What stands for a binding before the first call."""
+
+    def specialise(self, symbols: tuple[int, ...]) -> Run:
+        """Never asked: the first call always binds."""
+        raise LaunchError("the program is not bound yet")
 
 
 def _never(_: Sequence[Any]) -> bool:

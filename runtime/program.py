@@ -97,6 +97,11 @@ class Program:
         """Names of the parameters, buffers and constants."""
         return tuple(self._positions)
 
+    @property
+    def device_values(self) -> Mapping[str, DeviceArray]:
+        """The values bound so far, as they lie on the device."""
+        return dict(self._bound)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artifact that the program was loaded from or compiled to."""
         write_artifact(path, self.artifact)

@@ -161,7 +161,7 @@ class CpuBinding:
             "owner": self._owner,
         }
         exec(compile(source, "<albumen cpu call>", "exec"), scope)
-        return scope["run"]
+        return scope.pop("run")
 
     def _fresh(self, need: int) -> Context:
         array = (ctypes.c_void_p * max(1, len(self._pointers)))(*self._pointers)

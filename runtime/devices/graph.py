@@ -219,7 +219,8 @@ class GraphBinding:
         owner, memory, addresses = self._owner, self._memory, self._addresses
         driver, lock, ticks = owner.driver, owner.lock, owner.ticks
         enter, leave, is_capturing, launch = driver.enter, driver.leave, driver.is_capturing, driver.launch_graph
-        sizes = owner.resolver.sizes(symbols)
+        with lock:
+            sizes = owner.resolver.sizes(symbols)
         ready = Ready()
 
         def run(stream: int, *moved: int) -> None:

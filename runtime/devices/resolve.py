@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 from ..artifact import BufferArgument, Copy, HostProgram, Launch, LibraryCall, Reference, ScalarArgument, Step
@@ -15,6 +14,7 @@ from ..expression import compile_expressions
 from .driver import Call, CopyCall, Driver, KernelCall, LibraryInvocation, ParameterBlock
 from .order import Edges, accesses, order_steps
 
+_MAXIMUM_SIZES = 64
 _STATIC_SHARED = 48 << 10
 """Dynamic shared memory that a kernel may use without being allowed to."""
 
@@ -66,8 +66,16 @@ class Resolver:
             [program.arena_bytes, *(text for piece in program.slices for text in (piece.offset, piece.bytes))], names
         )
         self._step_numbers = [compile_expressions(self._step_texts(step), names) for step in program.steps]
-        self.sizes = lru_cache(maxsize=64)(self._sizes)
-        """symbols -> Sizes, kept for the last few."""
+        self._known: dict[tuple[int, ...], Sizes] = {}
+
+    def sizes(self, symbols: tuple[int, ...]) -> Sizes:
+        """What depends on the symbols alone; the last ones are kept."""
+        found = self._known.get(symbols)
+        if found is None:
+            while len(self._known) >= _MAXIMUM_SIZES:
+                del self._known[next(iter(self._known))]
+            found = self._known[symbols] = self._sizes(symbols)
+        return found
 
     def users(self) -> list[tuple[int, ...]]:
         """For every address position (inputs, outputs, then the arena) the steps that depend on it."""
