@@ -20,6 +20,7 @@ from ...transforms.canonicalize import CanonicalizePass
 from .cost import NOTHING, CostModel, machine_of, representative
 from .dag import Node, select
 from .expand import expand_block
+from .narrow import narrow_block
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ExtractPass(ModulePass):
     """Chooses one member of each class by the cost model of `target`, and expands what no kernel computes.
 
     `libraries` names the library ops that may be chosen (kernel.call_matmul). A module without e-graphs only has its
-    composites expanded. The result is canonical.
+    composites expanded. The result is canonical, and computes elementwise ops before broadcasts.
     """
 
     name: ClassVar[str] = "extract"
@@ -44,6 +45,9 @@ class ExtractPass(ModulePass):
                     for body in inner.regions:
                         for inside in body.blocks:
                             expand_block(inside, libraries)
+        CanonicalizePass().apply(ctx, op)
+        for block in (b for inner in op.ops for region in inner.regions for b in region.blocks):
+            narrow_block(block, model)
         CanonicalizePass().apply(ctx, op)
 
 

@@ -72,8 +72,9 @@ def test_matmul_stored_with_merged_heads() -> None:
     b = GraphBuilder(block)
     space = ShapeAttr.get([B, 12, S, 32, S])
     lead = (index(0), index(1))
-    maps = IndexMap(5, (*lead, index(2), index(4))), IndexMap(5, (*lead, index(4), index(3)))
-    y = contract(b, *block.args, space, *maps, [4])
+    p, v = block.args
+    lhs, rhs = IndexMap(5, (*lead, index(2), index(4))), IndexMap(5, (*lead, index(4), index(3)))
+    y = contract(b, p, v, space, lhs, rhs, [4])
     merged = b.reshape(b.permute(y, [0, 2, 1, 3]), [B, S, 384])
     placement = place([merged], always)
     assert placement.space.parallel == dims(B, 12, S, 32)

@@ -1,0 +1,221 @@
+"""cover: the ops of a graph become kernels, each one launch or one library call; every other value is stored by one of
+them."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects.errors import LoweringError
+from ...dialects.hlir.creation import ConstantOp, LiteralOp
+from ...dialects.hlir.types import ScalarAttr
+from ...dialects.kernel import FusedOp, IrregularOp, KernelOp, MatmulOp
+from ...dialects.kernel import LiteralOp as StoredLiteralOp
+from ...dialects.kernel import YieldOp as KernelYieldOp
+from ...dialects.op import Kind, TensorOp
+from .cost import CostModel, machine_of, representative
+from .free import is_splat
+from .grouping import Grouping
+from .memory import Memory
+
+COMBINERS = (Kind.CONTRACTION, Kind.REDUCTION)
+KERNELS: dict[str, type[KernelOp]] = {"fused": FusedOp, "matmul": MatmulOp, "irregular": IrregularOp}
+
+
+@dataclass(frozen=True)
+class CoverPass(ModulePass):
+    """Groups the ops of each function, and of each loop inside, into kernels by kind and placement; never by name.
+
+    Needs a graph in which every composite is spelled by kernels (extract). Views are read through or stored in place of
+    their source; what can be neither is copied by a kernel.
+    """
+
+    name: ClassVar[str] = "cover"
+    target: str = "c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        model = CostModel(machine_of(self.target), representative(op))
+        for function in op.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                cover_block(function.body.block, model)
+
+
+def cover_block(block: Block, model: CostModel) -> None:
+    """Replaces the ops of a block by kernels."""
+    for op in list(block.ops):
+        for region in op.regions:
+            for inner in region.blocks:
+                cover_block(inner, model)
+    _Cover(block, model).replace()
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """What is made in one piece: the values it puts in memory, the values it reads there, and how it is made."""
+
+    position: int
+    stored: tuple[SSAValue, ...]
+    reads: tuple[SSAValue, ...]
+    build: Callable[[], Operation]
+
+
+class _Cover:
+    def __init__(self, block: Block, model: CostModel):
+        self.block = block
+        self.grouping = Grouping(block, model)
+        self.memory = Memory(self.grouping)
+        self.values: dict[SSAValue, SSAValue] = {argument: argument for argument in block.args}
+
+    def replace(self) -> None:
+        """Builds all units in an order in which each reads only what is stored, and drops the graph."""
+        last = self.block.last_op
+        assert last is not None
+        old = [op for op in self.block.ops if op is not last]
+        for unit in _in_order(self._units()):
+            made = unit.build()
+            if made.parent is None:
+                self.block.insert_op_before(made, last)
+            else:
+                made.detach()
+                self.block.insert_op_before(made, last)
+            for value, result in zip(unit.stored, made.results, strict=True):
+                result.name_hint = result.name_hint or value.name_hint
+                self.values[value] = result
+        last.operands = [self.values[o] for o in last.operands]
+        kept = set(self.values.values())
+        for op in reversed(old):
+            if not any(result in kept for result in op.results) and op.parent is self.block:
+                self.block.erase_op(op)
+
+    def _units(self) -> list[_Unit]:
+        units = [self._group_unit(number) for number in self.grouping.groups]
+        units += [self._copy_unit(value) for value in self.memory.copies]
+        for op, position in self.grouping.positions.items():
+            alone = op not in self.grouping.group_of and not self.grouping.freedom.is_free(op)
+            if alone and op is not self.block.last_op:
+                units.append(self._single_unit(op, position))
+        return units
+
+    def _in_memory(self) -> set[SSAValue]:
+        if not hasattr(self, "_memory"):
+            values = [v for stored in self.memory.stored.values() for v in stored]
+            self._memory = {*values, *self.memory.copies}
+        return self._memory
+
+    def _group_unit(self, number: int) -> _Unit:
+        group = self.grouping.groups[number]
+        stored = tuple(self.memory.stored[number])
+        combiners = (op for op in group.ops if isinstance(op, TensorOp) and op.KIND in COMBINERS)
+        main = next(combiners, next(reversed(group.ops)))
+        return self._kernel_unit(
+            stored, KERNELS[group.kind], max(self.grouping.positions[op] for op in group.ops), main
+        )
+
+    def _copy_unit(self, value: SSAValue) -> _Unit:
+        owner = value.owner
+        assert isinstance(owner, Operation)
+        return self._kernel_unit((value,), FusedOp, self.grouping.positions[owner], owner)
+
+    def _kernel_unit(
+        self, stored: tuple[SSAValue, ...], kernel: type[KernelOp], position: int, main: Operation
+    ) -> _Unit:
+        own = set(stored)
+        ops, reads = self._body(stored, own)
+
+        def build() -> Operation:
+            made = kernel([self.values[v] for v in reads], _clone(ops, reads, stored))
+            made.location = main.location
+            return made
+
+        return _Unit(position, stored, reads, build)
+
+    def _body(self, stored: tuple[SSAValue, ...], own: set[SSAValue]) -> tuple[list[Operation], tuple[SSAValue, ...]]:
+        """The ops that compute the stored values, in order, and the values that they read from memory, in order of
+        use."""
+        ops: dict[Operation, None] = {}
+        reads: dict[SSAValue, None] = {}
+
+        def visit(value: SSAValue) -> None:
+            owner = value.owner
+            elsewhere = value in self._in_memory() and value not in own
+            if elsewhere or not isinstance(owner, Operation) or self._is_alone(owner):
+                reads[value] = None
+            elif owner not in ops:
+                for operand in owner.operands:
+                    visit(operand)
+                ops[owner] = None
+
+        for value in stored:
+            visit(value)
+        return list(ops), tuple(reads)
+
+    def _is_alone(self, op: Operation) -> bool:
+        return op not in self.grouping.group_of and not self.grouping.freedom.is_free(op)
+
+    def _single_unit(self, op: Operation, position: int) -> _Unit:
+        """A loop, a library call or a literal."""
+
+        def build() -> Operation:
+            if isinstance(op, LiteralOp):
+                made = StoredLiteralOp.create(result_types=[op.result_type], properties=dict(op.properties))
+                made.location = op.location
+                return made
+            op.operands = [self.values[o] for o in op.operands]
+            return op
+
+        return _Unit(position, tuple(op.results), tuple(op.operands), build)
+
+
+def _clone(ops: list[Operation], reads: tuple[SSAValue, ...], stored: tuple[SSAValue, ...]) -> Block:
+    """The body of a kernel: copies of the ops on arguments that stand for what is read."""
+    block = Block(arg_types=[v.type for v in reads])
+    values: dict[SSAValue, SSAValue] = dict(zip(reads, block.args, strict=True))
+    for value, argument in zip(reads, block.args, strict=True):
+        argument.name_hint = value.name_hint
+    for op in ops:
+        if isinstance(op, LiteralOp) and is_splat(op):
+            constant = _as_constant(op)
+            block.add_op(constant)
+            values[op.result] = constant.result
+        else:
+            block.add_op(op.clone(values))
+    block.add_op(KernelYieldOp([values[v] for v in stored]))
+    return block
+
+
+def _as_constant(op: LiteralOp) -> ConstantOp:
+    dtype = op.result_type.dtype
+    first = bytes.fromhex(op.data.data[: 2 * dtype.bytes])
+    value = ScalarAttr.get(dtype.decode(int.from_bytes(first, "little")), dtype)
+    return ConstantOp.make([], {"value": value, "shape": op.shape}, location=op.location)
+
+
+def _in_order(units: list[_Unit]) -> list[_Unit]:
+    """The units so that each comes after those that store what it reads; else in the order of the graph."""
+    maker = {value: number for number, unit in enumerate(units) for value in unit.stored}
+    waiting = {n: len({maker[v] for v in unit.reads if v in maker}) for n, unit in enumerate(units)}
+    readers: dict[int, list[int]] = {n: [] for n in range(len(units))}
+    for n, unit in enumerate(units):
+        for m in dict.fromkeys(maker[v] for v in unit.reads if v in maker):
+            readers[m].append(n)
+    ready = [(units[n].position, n) for n, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order: list[_Unit] = []
+    while ready:
+        _, n = heapq.heappop(ready)
+        order.append(units[n])
+        for reader in readers[n]:
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                heapq.heappush(ready, (units[reader].position, reader))
+    if len(order) < len(units):
+        raise LoweringError("kernels read one another in a cycle", stage="cover")
+    return order
