@@ -19,7 +19,10 @@ from .devices.registry import device_for, find_device
 from .dlpack import LEGACY_STREAM, Exported, from_dlpack, import_function, is_dlpack
 from .errors import ArtifactError, LaunchError
 from .numpy_dtype import accepts, dtype_name
-from .weights import Values, bound_inputs, check_digest, place, read_values
+from .weights import Values, bound_inputs, check_digest, place, read_values, require_writable
+
+_MAXIMUM_CALLERS = 16
+"""One for numpy and one for every stream that DLPack arrays came on."""
 
 
 def load(
@@ -161,12 +164,16 @@ class Program:
                 f"input {name}: expected an array, found {type(array).__name__}",
                 hint="pass numpy arrays or arrays that speak DLPack; ints only for scalar inputs",
             )
+        if isinstance(array, np.ndarray) and position < len(self.inputs) and self.inputs[position].mutated:
+            require_writable(self.inputs[position], cast("Array", array))
 
     def _cached(self, key: object, build: Any) -> Caller:
         caller = self._callers.get(key)
         if caller is None:
             self._need_values()
             with self._lock:
+                while len(self._callers) >= _MAXIMUM_CALLERS:
+                    del self._callers[next(iter(self._callers))]
                 caller = self._callers.setdefault(key, build())
         return caller
 

@@ -77,4 +77,12 @@ def place(item: Input, value: Any, device: Device) -> DeviceArray:
         return upload(host, item.dtype, device)
     if isinstance(value, Weight) and (item.mutated or host.ctypes.data % item.align):
         return upload(host, item.dtype, device)
+    if item.mutated:
+        require_writable(item, host)
     return wrap_numpy(host, item.dtype)
+
+
+def require_writable(item: Input, array: Array) -> None:
+    """Raise LaunchError for an array that the program writes and numpy forbids to write."""
+    if not array.flags.writeable:
+        raise LaunchError(f"input {item.name!r}: the program writes it, but the array is read-only", hint="pass a copy")

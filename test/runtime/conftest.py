@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,3 +135,98 @@ def cuda_program() -> HostProgram:
             Kernel("k", "cuda", "k", ("ptr", "ptr", "i32"), digest_of(b"src"), digest_of(b"bin"), digest_of(b"ptx")),
         ),
     )
+
+
+# y = x * w + b over [s, 64], in two kernels; the second one waits for the first itself. `wide` needs 64 KiB of
+# shared memory.
+CUDA_SOURCE = """
+extern "C" __global__ void scale(const float *x, const float *w, float *y, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) y[i] = x[i] * w[threadIdx.x];
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+extern "C" __global__ void shift(const float *x, const float *b, float *y, int n) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) y[i] = x[i] + b[threadIdx.x];
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+extern "C" __global__ void wide(const float *x, const float *w, float *y, int n) {
+  extern __shared__ float rows[];
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) rows[16000 + threadIdx.x] = x[i];
+  __syncthreads();
+  if (i < n) y[i] = rows[16000 + threadIdx.x] * w[threadIdx.x];
+}
+"""
+KINDS = ("ptr", "ptr", "ptr", "i32")
+
+
+def compile_cuda(arch: str) -> bytes:
+    """A cubin for sm_.., or PTX for compute_.."""
+    nvrtc: Any = pytest.importorskip("cuda.bindings.nvrtc")
+
+    def check(result: tuple[Any, ...]) -> Any:
+        assert int(result[0]) == 0, result[0]
+        return result[1] if len(result) > 1 else None
+
+    program = check(nvrtc.nvrtcCreateProgram(CUDA_SOURCE.encode(), b"k.cu", 0, [], []))
+    options = [f"--gpu-architecture={arch}".encode(), b"--fmad=false"]
+    code = nvrtc.nvrtcCompileProgram(program, len(options), options)[0]
+    log = b" " * check(nvrtc.nvrtcGetProgramLogSize(program))
+    nvrtc.nvrtcGetProgramLog(program, log)
+    assert int(code) == 0, log.decode()
+    size, get = (
+        (nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
+        if arch.startswith("sm_")
+        else (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
+    )
+    data = b" " * check(size(program))
+    check(get(program, data))
+    return data.rstrip(b"\0") if arch.startswith("compute_") else data
+
+
+def pointer(place: Any, index: int, mode: Any = "read") -> BufferArgument:
+    return BufferArgument(Reference(place, index), mode)
+
+
+SIZE = ScalarArgument("s*64", "i32")
+
+
+def steps_of(first: str = "scale", shared: str = "0") -> tuple[Any, ...]:
+    arguments = (pointer("input", 0), pointer("input", 1), pointer("slice", 0, "write"), SIZE)
+    after = (pointer("slice", 0), pointer("input", 2), pointer("output", 0, "write"), SIZE)
+    return (
+        Launch(first, ("s", "1", "1"), (64, 1, 1), arguments, shared_bytes=shared),
+        Launch("shift", ("s", "1", "1"), (64, 1, 1), after, pdl=True),
+    )
+
+
+def artifact_of(device: Any, steps: Sequence[Any], *, portable: bool = False, **changes: Any) -> Artifact:
+    major, minor = device.capability
+    arch = f"sm_{major}{minor}a" if major >= 9 else f"sm_{major}{minor}"
+    blob = compile_cuda("compute_90" if portable else arch)
+    digest, source = digest_of(blob), digest_of(CUDA_SOURCE.encode())
+    places = {"portable": digest} if portable else {"binary": digest}
+    program = HostProgram(
+        target="cuda",
+        arch="sm_75" if portable else arch,
+        symbols=(Symbol("s", 0, 4096, 1, 0, 0),),
+        inputs=(
+            Input("x", "f32", ("s", "64"), ("64", "1"), 16),
+            Input("w", "f32", ("64",), ("1",), 16, role="parameter"),
+            Input("b", "f32", ("64",), ("1",), 16, role="parameter"),
+        ),
+        outputs=(Output("y", "f32", ("s", "64"), ("64", "1")),),
+        arena_bytes="s*512",
+        slices=(Slice("0", "s*256"), Slice("s*256", "s*256")),
+        steps=tuple(steps),
+        kernels=tuple(Kernel(name, "cuda", name, KINDS, source, **places) for name in ("scale", "shift", "wide")),
+    )
+    return Artifact(replace(program, **changes), {digest: blob, source: CUDA_SOURCE.encode()})
+
+
+@pytest.fixture
+def gpu_kit() -> Any:
+    """The builders of programs for a real device."""
+    return SimpleNamespace(steps_of=steps_of, artifact_of=artifact_of, pointer=pointer, SIZE=SIZE)

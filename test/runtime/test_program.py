@@ -161,6 +161,12 @@ def test_scalars_buffers_mutation_and_views(make_artifact: Any) -> None:
     np.testing.assert_array_equal(y, x + 16.5)
     with pytest.raises(ShapeError, match=r"dim 0 of \[4, 4\] is 4, expected 2\*s - 1 with s in 1\.\.9"):
         program(np.zeros((4, 4), F32), 10)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(LaunchError, match="input 'x': the program writes it, but the array is read-only"):
+        program(fixed, 10)
+    with pytest.raises(LaunchError, match="'b': the program writes it"):
+        program.bind_parameters({"b": np.broadcast_to(np.ones(1, F32), (1,))[0:1].reshape(())})
     with pytest.raises(ShapeError, match=r"input 'n' is 12, expected n in 0\.\.100, multiple of 5"):
         program(x, 12)
     with pytest.raises(LaunchError, match="input 'n': expected an int, found ndarray"):
