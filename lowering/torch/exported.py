@@ -1,0 +1,116 @@
+"""torch.export programs as graph-level modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, InputSpec, OutputKind
+
+from ...dialects.errors import UnsupportedError
+from .function import FunctionImporter, ImportedGraph, placeholders_of, traced_symbols
+from .guards import guards_of
+from .symbols import SymbolTable
+from .unsupported import UnsupportedNodeError
+
+aten = torch.ops.aten
+
+KEPT_WHOLE = (
+    aten.linear.default,
+    aten.scaled_dot_product_attention.default,
+    aten.silu.default,
+    aten.gelu.default,
+    aten.layer_norm.default,
+    aten.rms_norm.default,
+    aten.matmul.default,
+    aten.softmax.int,
+    aten.log_softmax.int,
+    aten.conv1d.default,
+    aten.conv2d.default,
+    aten.conv3d.default,
+    aten.max_pool2d.default,
+    aten.avg_pool2d.default,
+    aten.adaptive_avg_pool2d.default,
+)
+"""Composite ops that torch would decompose, and hlir keeps."""
+
+ROLES = {
+    InputKind.PARAMETER: "parameter",
+    InputKind.BUFFER: "buffer",
+    InputKind.CONSTANT_TENSOR: "constant",
+    InputKind.USER_INPUT: "input",
+}
+
+
+def decomposed(program: ExportedProgram) -> ExportedProgram:
+    """The program in functional ATen ops, composites kept whole."""
+    table = torch.export.default_decompositions()
+    for overload in KEPT_WHOLE:
+        table.pop(overload, None)
+    return program.run_decompositions(table)
+
+
+def import_exported(program: ExportedProgram) -> ImportedGraph:
+    """The module of an exported program. Values of parameters and buffers stay outside; see `weights_of`.
+
+    Raises:
+        UnsupportedError: with everything that cannot be imported.
+    """
+    program = decomposed(program)
+    placeholders = placeholders_of(program.graph)
+    try:
+        symbols = SymbolTable(traced_symbols(placeholders), program.range_constraints, guards_of(program))
+    except UnsupportedNodeError as error:
+        raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
+    if symbols.holes:
+        hint = "give the dimension a range that leaves these values out, or make it static"
+        raise UnsupportedError(
+            "the model behaves differently for single values of a size", symbols.holes, hint=hint, stage="import"
+        )
+    function = FunctionImporter(program.graph_module, symbols)
+    for position, (node, spec) in enumerate(zip(placeholders, program.graph_signature.input_specs, strict=True)):
+        role = ROLES.get(spec.kind)
+        if role is None:
+            function.importer.failures.add(node, f"is an input of kind {spec.kind.name.lower()}")
+        elif role == "input" or node.users or _is_mutated(program, spec):
+            function.add_placeholder(node, position, role, spec.target or spec.arg.name)
+    function.add_scalars()
+    function.add_constants(dict(program.graph_module.named_buffers()) | program.constants)
+    function.run()
+    return _with_outputs(program, function)
+
+
+def _is_mutated(program: ExportedProgram, spec: InputSpec) -> bool:
+    kinds = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+    return any(
+        out.kind in kinds and out.target in (spec.target, spec.arg.name) for out in program.graph_signature.output_specs
+    )
+
+
+def _with_outputs(program: ExportedProgram, function: FunctionImporter) -> ImportedGraph:
+    (returned,) = program.graph.output_node().args
+    assert isinstance(returned, tuple | list)
+    by_target = {spec.target or spec.arg.name: spec.arg.name for spec in program.graph_signature.input_specs}
+    arguments = {node.name: index for node, index in function.argument_of.items()}
+    outputs: list[Any] = []
+    for node, spec in zip(returned, program.graph_signature.output_specs, strict=True):
+        if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
+            target = str(spec.target)
+            function.add_mutation(function.importer.values[node], arguments[by_target.get(target, target)])
+        else:
+            outputs.append(function.add_output(node))
+    return function.finish(outputs)
+
+
+def weights_of(program: ExportedProgram, imported: ImportedGraph) -> dict[str, torch.Tensor]:
+    """The values of the arguments that are not inputs of a call, by argument name."""
+    state: dict[str, Any] = {**program.constants, **program.state_dict}
+    specs = program.graph_signature.input_specs
+    values: dict[str, torch.Tensor] = {}
+    for slot in imported.inputs:
+        if slot.constant is not None:
+            values[slot.name] = slot.constant
+        elif slot.role in ("parameter", "buffer", "constant"):
+            values[slot.name] = state[str(specs[slot.placeholder].target)]
+    return values

@@ -1,0 +1,240 @@
+"""An fx graph as `func.func @main`: its placeholders as arguments, its outputs as results, and how both meet torch's
+tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Graph, GraphModule, Node
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+
+from ...dialects.dtype import I64
+from ...dialects.errors import TypeRuleError
+from ...dialects.hlir.creation import ConstantOp, LiteralOp
+from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
+from ...dialects.sym.expr import Expr
+from ...dialects.sym.substitute import symbol_names
+from .element_types import element_type
+from .fx import returns_view, sympy_of, traced
+from .importer import GraphImporter, Parameter, Returned, build_module
+from .layout import inverse, memory_order
+from .symbols import SymbolTable
+from .unsupported import UnsupportedNodeError
+
+LITERAL_ELEMENTS = 256
+"""Constant tensors up to this size become part of the program; larger ones are arguments."""
+
+
+@dataclass(frozen=True)
+class InputSlot:
+    """Where an argument of the program comes from: a placeholder's value, or a constant of the graph.
+
+    `order` lists the dims of the tensor from the outermost in memory; a tensor that is not dense must be copied first.
+    The value of a scalar is divided by `divisor`.
+    """
+
+    name: str
+    role: str
+    placeholder: int
+    order: tuple[int, ...] = ()
+    dense: bool = True
+    constant: torch.Tensor | None = None
+    divisor: int = 1
+
+
+@dataclass(frozen=True)
+class OutputSlot:
+    """One value that the graph returns: result `result` of the program (memory order as for inputs), a size, or a
+    Python value.
+
+    `alias` is the argument that eager's output is a view of, and `geometry` its sizes, strides and offset then.
+    """
+
+    result: int = -1
+    order: tuple[int, ...] = ()
+    size: Expr | None = None
+    value: Any = None
+    alias: int | None = None
+    geometry: tuple[tuple[Expr, ...], tuple[Expr, ...], Expr] | None = None
+
+
+@dataclass(frozen=True)
+class ImportedGraph:
+    """A graph-level module and how it is called. `mutated` are the arguments that the program writes, in result
+    order."""
+
+    module: ModuleOp
+    inputs: tuple[InputSlot, ...]
+    outputs: tuple[OutputSlot, ...]
+    mutated: tuple[int, ...]
+    guards: tuple[tuple[Expr, str], ...]
+
+
+def placeholders_of(graph: Graph) -> list[Node]:
+    """The placeholders in order."""
+    return [node for node in graph.nodes if node.op == "placeholder"]
+
+
+def traced_symbols(placeholders: Sequence[Node]) -> list[sympy.Symbol]:
+    """Every symbol in the sizes of the placeholders, in the order in which they show them."""
+    found: dict[sympy.Symbol, None] = {}
+    for node in placeholders:
+        val = traced(node)
+        for size in val.shape if isinstance(val, torch.Tensor) else [val]:
+            if isinstance(size, torch.SymInt):
+                found.update(dict.fromkeys(sorted(sympy_of(size).free_symbols, key=str)))
+    return list(found)
+
+
+class FunctionImporter:
+    """Collects the arguments, runs the importer, collects the results."""
+
+    def __init__(self, module: GraphModule, symbols: SymbolTable):
+        self.graph_module = module
+        self.symbols = symbols
+        self.block = Block()
+        self.importer = GraphImporter(self.block, symbols)
+        self.parameters: list[Parameter] = []
+        self.slots: list[InputSlot] = []
+        self.argument_of: dict[Node, int] = {}
+        self.returned: list[Returned] = []
+        self._scalars: list[tuple[Node, int, str]] = []
+
+    def add_placeholder(self, node: Node, position: int, role: str, name: str) -> None:
+        """One placeholder as an argument. Sizes become scalars only if no tensor shows them; other Python values are
+        constants."""
+        val = traced(node)
+        if isinstance(val, torch.Tensor):
+            self._add_tensor(node, position, role, name)
+        elif isinstance(val, torch.SymInt):
+            self.importer.values[node] = self.symbols.lift(val)
+            self._scalars.append((node, position, name))
+        else:
+            self.importer.values[node] = val
+
+    def _add_tensor(
+        self, node: Node, position: int, role: str, name: str, constant: torch.Tensor | None = None
+    ) -> None:
+        val = traced(node) if constant is None else constant
+        try:
+            dims, strides = self.symbols.lift_all(val.shape), self.symbols.lift_all(val.stride())
+            dtype = element_type(val.dtype)
+            if val.layout != torch.strided:
+                raise UnsupportedNodeError(f"is a tensor of layout {val.layout}")
+        except (TypeRuleError, UnsupportedNodeError) as error:
+            if node.users:
+                reason = error.reason if isinstance(error, UnsupportedNodeError) else error.message
+                self.importer.failures.add(node, reason)
+            return
+        order = memory_order(dims, strides)
+        kept = tuple(range(len(dims))) if order is None else order
+        type_ = tensor_type([dims[i] for i in kept], dtype)
+        self.argument_of[node] = len(self.parameters)
+        self.parameters.append(Parameter(type_, role, self._unique(name)))
+        self.slots.append(InputSlot(self.parameters[-1].name, role, position, kept, order is not None, constant))
+        argument = self.block.insert_arg(type_, len(self.block.args))
+        self.importer.values[node] = self.importer.b.permute(argument, inverse(kept))
+
+    def _unique(self, name: str) -> str:
+        taken = {parameter.name for parameter in self.parameters}
+        number, unique = 1, name
+        while unique in taken:
+            number, unique = number + 1, f"{name}_{number}"
+        return unique
+
+    def add_scalars(self) -> None:
+        """Arguments for the sizes that no tensor has as a dim in one symbol. Call after all placeholders."""
+        shown = {s for parameter in self.parameters for d in parameter.type.dims for s in _solvable(d)}
+        for node, position, name in self._scalars:
+            for symbol in _solvable(self.importer.values[node]):
+                if symbol not in shown:
+                    shown.add(symbol)
+                    factor = self.importer.values[node].terms[0][1]
+                    self.argument_of[node] = len(self.parameters)
+                    self.parameters.append(Parameter(tensor_type([], I64), "scalar", self._unique(name), symbol))
+                    self.slots.append(InputSlot(self.parameters[-1].name, "scalar", position, divisor=factor))
+                    self.block.insert_arg(tensor_type([], I64), len(self.block.args))
+
+    def add_constants(self, values: Mapping[str, Any]) -> None:
+        """The tensors that `get_attr` nodes name: small ones as literals, others as arguments."""
+        for node in self.graph_module.graph.nodes:
+            if node.op != "get_attr" or not node.users:
+                continue
+            value = values.get(str(node.target))
+            if not isinstance(value, torch.Tensor):
+                self.importer.failures.add(node, f"is an attribute of type {type(value).__name__}")
+            elif value.numel() <= LITERAL_ELEMENTS and value.dtype != torch.bool and value.layout == torch.strided:
+                self.importer.values[node] = self._literal(value)
+            else:
+                self._add_tensor(node, -1, "constant", str(node.target), value)
+
+    def _literal(self, value: torch.Tensor) -> SSAValue:
+        dtype = element_type(value.dtype)
+        flat = value.detach().cpu().contiguous().reshape(-1)
+        data = flat.view(torch.uint8).numpy().view(dtype.numpy).reshape(tuple(value.shape))
+        b = self.importer.b
+        if value.numel() == 1:
+            bits = int.from_bytes(data.tobytes(), "little")
+            scalar = ScalarAttr(type(ScalarAttr.get(0, dtype).data)(bits, dtype))
+            return b.emit(ConstantOp, [], value=scalar, shape=ShapeAttr.get(value.shape))
+        return b.emit(LiteralOp, [], **LiteralOp.of_array(data, dtype))
+
+    def run(self) -> None:
+        """Imports the calls of the graph.
+
+        Raises:
+            UnsupportedError: with everything that cannot be imported.
+        """
+        self.importer.run(self.graph_module.graph)
+        self.importer.failures.check()
+
+    def add_mutation(self, value: Any, argument: int) -> None:
+        """The new contents of an argument."""
+        order = self.slots[argument].order
+        self.returned.append(Returned(self.importer.b.permute(value, order), mutation=True, index=argument))
+
+    def add_output(self, node: Any) -> OutputSlot:
+        """One returned value; tensors in the memory order that eager gives them."""
+        value = self.importer.values[node] if isinstance(node, Node) else node
+        if not isinstance(value, SSAValue):
+            return OutputSlot(size=value) if isinstance(value, Expr) else OutputSlot(value=value)
+        assert isinstance(node, Node)
+        val = traced(node)
+        dims, strides = self.symbols.lift_all(val.shape), self.symbols.lift_all(val.stride())
+        order = memory_order(dims, strides) or tuple(range(len(dims)))
+        alias = self._viewed_argument(node)
+        geometry = None if alias is None else (dims, strides, self.symbols.lift(val.storage_offset()))
+        self.returned.append(Returned(self.importer.b.permute(value, order), index=alias))
+        result = sum(not r.mutation for r in self.returned) - 1
+        return OutputSlot(result, order, alias=alias, geometry=geometry)
+
+    def _viewed_argument(self, node: Node) -> int | None:
+        """The argument whose memory eager's value shares, followed through ops that alias their first argument."""
+        while returns_view(node):
+            source = node.args[0]
+            assert isinstance(source, Node)
+            node = source
+        argument = self.argument_of.get(node)
+        return argument if argument is not None and self.slots[argument].constant is None else None
+
+    def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
+        """The module with everything that was added."""
+        module = build_module(self.block, self.parameters, self.returned, self.symbols)
+        mutated = tuple(r.index for r in self.returned if r.mutation and r.index is not None)
+        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, tuple(self.symbols.guards))
+
+
+def _solvable(value: Expr) -> list[str]:
+    """The one symbol of a linear form a*s + b with a > 0, or nothing."""
+    names = symbol_names(value)
+    rest = value - value.constant_term
+    if len(names) != 1 or len(rest.terms) != 1:
+        return []
+    monomial, scale = rest.terms[0]
+    linear = len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == "symbol" and scale > 0
+    return names if linear else []

@@ -1,0 +1,84 @@
+"""The border to torch.fx, whose attributes are untyped: what nodes call, and what the trace says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+
+def overload_of(node: Node) -> Any:
+    """The ATen overload that a node calls, or None."""
+    target: Any = node.target
+    return target if node.op == "call_function" and isinstance(target, torch._ops.OpOverload) else None  # pyright: ignore[reportPrivateUsage]
+
+
+def overload_name(node: Node) -> str:
+    """Its full name, like aten.add.Tensor, or an empty text."""
+    overload = overload_of(node)
+    return "" if overload is None else str(overload)
+
+
+def schema_arguments(node: Node) -> Mapping[str, Any]:
+    """The arguments of the overload's schema by name."""
+    return {argument.name: argument for argument in overload_of(node)._schema.arguments}
+
+
+def given_arguments(node: Node) -> dict[str, Any]:
+    """The values that the node passes, by the names of the schema."""
+    given: dict[str, Any] = dict(zip(schema_arguments(node), node.args, strict=False))
+    given.update(node.kwargs)
+    return given
+
+
+def traced(node: Node) -> Any:
+    """The fake value of the trace: a tensor, a size, a tuple of tensors, or None."""
+    return node.meta.get("val")
+
+
+def traced_results(node: Node) -> list[Any]:
+    """The fake values of a call's results, in order."""
+    value: Any = traced(node)
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def traced_tensors(node: Node) -> list[torch.Tensor]:
+    """The fake tensors among the results of a node."""
+    return [part for part in traced_results(node) if isinstance(part, torch.Tensor)]
+
+
+def known_size(size: torch.SymInt) -> int | None:
+    """The value of a size that the trace has fixed."""
+    node: Any = size.node
+    return node.maybe_as_int()
+
+
+def sympy_of(size: torch.SymInt | torch.SymBool) -> Any:
+    """The sympy expression of a size or a condition, with torch's own replacements applied."""
+    node: Any = size.node
+    return node.expr
+
+
+def shape_environment(nodes: Iterable[Node]) -> Any:
+    """The shape environment of the trace, or None for one without symbols."""
+    for node in nodes:
+        value: Any = traced(node)
+        mode: Any = getattr(value, "fake_mode", None)
+        if mode is not None and mode.shape_env is not None:
+            return mode.shape_env
+        if isinstance(value, torch.SymInt):
+            inner: Any = value.node
+            return inner.shape_env
+    return None
+
+
+def returns_view(node: Node) -> bool:
+    """Whether a call returns a view of its first argument."""
+    overload = overload_of(node)
+    if overload is None or not node.args or not isinstance(node.args[0], Node):
+        return False
+    returns: Sequence[Any] = overload._schema.returns
+    alias: Any = returns[0].alias_info if len(returns) == 1 else None
+    return alias is not None and not alias.is_write

@@ -1,0 +1,1 @@
+"""How each ATen overload becomes hlir: one file a kind of op."""

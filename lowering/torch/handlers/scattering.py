@@ -1,0 +1,177 @@
+"""Writing at computed positions, as new values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import SSAValue
+
+from ....dialects.dtype import I64
+from ....dialects.hlir.arranging import ConcatOp
+from ....dialects.hlir.creation import IotaOp
+from ....dialects.hlir.elementwise import MulOp
+from ....dialects.hlir.indexing import ScatterOp
+from ....dialects.hlir.types import MapAttr, ShapeAttr, tensor_type
+from ....dialects.op import tensor_of
+from ....dialects.sym.expr import constant, index
+from ..call import Call, Handler
+from ..promotion import number_tensor
+from ..unsupported import UnsupportedNodeError
+from .indexing import Indexing, element_positions, flattened
+from .views import clamped_start, slice_view
+
+_REDUCTIONS = {"add": "add", "multiply": "mul", "sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
+
+
+def scatter_rows(call: Call, x: SSAValue, indices: SSAValue, updates: SSAValue, axis: int, mode: str) -> SSAValue:
+    """x with the slices at `indices` combined with `updates`."""
+    return call.b.emit(ScatterOp, [x, indices, updates], axis=IntAttr(axis), mode=StringAttr(mode))
+
+
+def scatter(mode: str | None) -> Handler:
+    """aten.scatter and its kin: each element of the index says where along the dim its source element goes."""
+
+    def handler(call: Call) -> SSAValue:
+        b = call.b
+        x, indices = call.tensor("self"), call.tensor("index")
+        rank = tensor_of(x).rank
+        axis = call.axis("dim", rank)
+        chosen = mode or _REDUCTIONS[call.value("reduce")]
+        if "include_self" in call.argument_names:
+            call.require("include_self", True)
+        source = call.operand("value" if "value" in call.argument_names else "src")
+        wanted = tensor_of(indices).with_dtype(tensor_of(x).dtype)
+        if isinstance(source, SSAValue):
+            # Source elements beyond the index are not read.
+            corner = call.b.broadcast(source, wanted.dims) if not tensor_of(source).rank else source
+            for i, extent in enumerate(wanted.dims):
+                corner = slice_view(call, corner, i, constant(0), 1, extent)
+        else:
+            corner = number_tensor(call, source, wanted)
+        if not rank:
+            return corner if chosen == "set" else _unsupported_scalar()
+        positions = element_positions(b, indices, tensor_of(x).dims, axis)
+        flat = scatter_rows(call, flattened(b, x), flattened(b, positions), flattened(b, corner), 0, chosen)
+        return b.reshape(flat, tensor_of(x).dims)
+
+    return handler
+
+
+def _unsupported_scalar() -> SSAValue:
+    raise UnsupportedNodeError("combines into a 0-d tensor")
+
+
+def index_put(call: Call) -> SSAValue:
+    """self with values at integer indices, added to what is there or put in its place."""
+    b = call.b
+    call.ignore("unsafe")
+    x = call.tensor("self")
+    indexing = Indexing(call, x, call.value("indices"))
+    values = b.cast(call.tensor("values"), tensor_of(x).dtype)
+    picked_dims = (*indexing.picked, *(tensor_of(x).dims[i] for i in indexing.rest))
+    order = indexing.result_order()
+    values = b.broadcast(values, [picked_dims[i] for i in order])
+    updates = b.permute(values, [order.index(i) for i in range(len(order))])
+    mode = "add" if call.flag("accumulate") else "set"
+    return indexing.unrows(b, scatter_rows(call, indexing.rows(b, x), indexing.positions, updates, 0, mode))
+
+
+def index_write(mode: str, source: str) -> Handler:
+    """index_add, index_copy and index_fill: whole slices along one dim at a vector of indices."""
+
+    def handler(call: Call) -> SSAValue:
+        b = call.b
+        x, indices = call.tensor("self"), call.tensor("index")
+        type_ = tensor_of(x)
+        axis = call.axis("dim", type_.rank)
+        indices = indices if tensor_of(indices).rank else b.reshape(indices, [1])
+        dims = (*type_.dims[:axis], tensor_of(indices).dims[0], *type_.dims[axis + 1 :])
+        given = call.operand(source)
+        updates = given if isinstance(given, SSAValue) else number_tensor(call, given, type_.with_dims(dims))
+        updates = b.broadcast(b.cast(updates, type_.dtype), dims)
+        alpha = call.number("alpha") if "alpha" in call.argument_names else 1
+        if alpha != 1:
+            updates = b.emit(MulOp, [updates, number_tensor(call, alpha, tensor_of(updates))])
+        return scatter_rows(call, x, indices, updates, axis, mode)
+
+    return handler
+
+
+def slice_scatter(call: Call) -> SSAValue:
+    """self with src in place of self[start:end:step] along one dim."""
+    b = call.b
+    x, src = call.tensor("self"), call.tensor("src")
+    type_ = tensor_of(x)
+    axis, step = call.axis("dim", type_.rank), call.integer("step")
+    call.ignore("end")
+    start = constant(0) if call.raw("start") is None else call.expression("start")
+    start = clamped_start(call, start, type_.dims[axis])
+    src = b.cast(src, type_.dtype)
+    length = tensor_of(src).dims[axis]
+    if step == 1:
+        before = slice_view(call, x, axis, constant(0), 1, start)
+        after = slice_view(call, x, axis, start + length, 1, type_.dims[axis] - start - length)
+        parts = [p for p in (before, src, after) if tensor_of(p).dims[axis].as_int() != 0]
+        return b.emit(ConcatOp, parts, axis=IntAttr(axis)) if parts else x
+    shape = ShapeAttr.get([length])
+    places = b.emit(IotaOp, [], value=MapAttr.get(1, [start + index(0) * step]), shape=shape, dtype=I64.attr)
+    return scatter_rows(call, x, places, src, axis, "set")
+
+
+def select_scatter(call: Call) -> SSAValue:
+    """self with src in place of self[index] along one dim."""
+    b = call.b
+    x, src = call.tensor("self"), call.tensor("src")
+    type_ = tensor_of(x)
+    axis, at = call.axis("dim", type_.rank), call.integer("index")
+    start = constant(at) if at >= 0 else type_.dims[axis] + at
+    piece = b.reshape(b.cast(src, type_.dtype), [constant(1) if i == axis else d for i, d in enumerate(type_.dims)])
+    before = slice_view(call, x, axis, constant(0), 1, start)
+    after = slice_view(call, x, axis, start + 1, 1, type_.dims[axis] - start - 1)
+    parts = [p for p in (before, piece, after) if tensor_of(p).dims[axis].as_int() != 0]
+    return b.emit(ConcatOp, parts, axis=IntAttr(axis))
+
+
+def embedding_gradient(call: Call) -> SSAValue:
+    """The rows of grad_output added up at their indices; the row of padding_idx stays 0."""
+    from ....dialects.hlir.comparison import NotEqualOp
+    from ....dialects.hlir.elementwise import SelectOp
+
+    b = call.b
+    call.require("scale_grad_by_freq", False)
+    grad, indices = call.tensor("grad_output"), call.tensor("indices")
+    call.ignore("num_weights")
+    type_ = call.type
+    padding = call.integer("padding_idx")
+    flat = flattened(b, b.cast(indices, I64))
+    rows = b.reshape(grad, [*tensor_of(flat).dims, type_.dims[1]])
+    if padding >= 0:
+        used = b.emit(NotEqualOp, [flat, b.constant(padding, tensor_of(flat))])
+        used = b.view(used, MapAttr.get(2, [index(0)]).data, tensor_of(rows).dims)
+        rows = b.emit(SelectOp, [used, rows, b.constant(0, tensor_of(rows))])
+    zeros = b.constant(0, tensor_type(type_.dims, type_.dtype))
+    return scatter_rows(call, zeros, flat, rows, 0, "add")
+
+
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {
+        "aten.scatter.src": scatter("set"),
+        "aten.scatter.value": scatter("set"),
+        "aten.scatter.reduce": scatter(None),
+        "aten.scatter.value_reduce": scatter(None),
+        "aten.scatter_add.default": scatter("add"),
+        "aten.scatter_reduce.two": scatter(None),
+        "aten.index_put.default": index_put,
+        "aten._unsafe_index_put.default": index_put,
+        "aten._index_put_impl.default": index_put,
+        "aten.index_add.default": index_write("add", "source"),
+        "aten.index_copy.default": index_write("set", "source"),
+        "aten.index_fill.int_Scalar": index_write("set", "value"),
+        "aten.index_fill.int_Tensor": index_write("set", "value"),
+        "aten.slice_scatter.default": slice_scatter,
+        "aten.select_scatter.default": select_scatter,
+        "aten.embedding_dense_backward.default": embedding_gradient,
+    }
+)

@@ -1,0 +1,76 @@
+"""Softmax and log-softmax, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from xdsl.dialects.builtin import IntAttr
+from xdsl.ir import SSAValue
+
+from ....dialects.hlir.arithmetic import ExpOp, SubOp
+from ....dialects.hlir.attention import safe_softmax
+from ....dialects.hlir.elementwise import MulOp
+from ....dialects.hlir.reduction import SumOp
+from ....dialects.hlir.softmax import AlongAxis, LogSoftmaxOp, SoftmaxOp
+from ....dialects.hlir.types import axes_attr
+from ....dialects.op import tensor_of
+from ..call import Call, Handler
+
+
+def along(op_class: type[AlongAxis]) -> Handler:
+    """The op along `dim`; a 0-d tensor counts as one element."""
+
+    def handler(call: Call) -> SSAValue:
+        call.ignore("dtype", "half_to_float")
+        x = call.b.cast(call.tensor("self"), call.dtype)
+        rank = tensor_of(x).rank
+        axis = IntAttr(call.axis("dim", rank))
+        if rank:
+            return call.b.emit(op_class, [x], axis=axis)
+        return call.b.reshape(call.b.emit(op_class, [call.b.reshape(x, [1])], axis=axis), [])
+
+    return handler
+
+
+def without_nan(call: Call) -> SSAValue:
+    """Softmax that gives zeros for a row of nothing but -inf."""
+    b = call.b
+    call.ignore("dtype")
+    x = b.cast(b.cast(call.tensor("self"), call.dtype), call.dtype.compute)
+    rank = tensor_of(x).rank
+    axis = call.axis("dim", rank)
+    order = [*(i for i in range(rank) if i != axis), axis]
+    back = [order.index(i) for i in range(rank)]
+    return b.cast(b.permute(safe_softmax(b, b.permute(x, order)), back), call.dtype)
+
+
+def gradient(call: Call) -> SSAValue:
+    """y (g - sum g y) of softmax, g - e^y sum g of log-softmax, in the computation dtype."""
+    b = call.b
+    call.ignore("input_dtype")
+    grad, y = (b.cast(call.tensor(name), call.dtype.compute) for name in ("grad_output", "output"))
+    type_ = tensor_of(y)
+    axis = call.axis("dim", type_.rank)
+    axes = [axis] if type_.rank else []
+    logarithmic = "log" in call.name
+    terms = grad if logarithmic else b.emit(MulOp, [grad, y])
+    total = b.restore_axes(b.emit(SumOp, [terms], axes=axes_attr(axes)), axes, type_.dims)
+    if logarithmic:
+        value = b.emit(SubOp, [grad, b.emit(MulOp, [b.emit(ExpOp, [y]), total])])
+    else:
+        value = b.emit(SubOp, [terms, b.emit(MulOp, [y, total])])
+    return b.cast(value, call.dtype)
+
+
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {
+        "aten.softmax.int": along(SoftmaxOp),
+        "aten._softmax.default": along(SoftmaxOp),
+        "aten._safe_softmax.default": without_nan,
+        "aten.log_softmax.int": along(LogSoftmaxOp),
+        "aten._log_softmax.default": along(LogSoftmaxOp),
+        "aten._softmax_backward_data.default": gradient,
+        "aten._log_softmax_backward_data.default": gradient,
+    }
+)

@@ -1,0 +1,205 @@
+"""fx graphs of ATen calls to hlir: one walk over the nodes, one handler an overload, every unsupported thing reported
+at once."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ...dialects.errors import InternalError, TypeRuleError, UnsupportedError, location_text
+from ...dialects.hlir.builder import GraphBuilder
+from ...dialects.hlir.index_map import IndexMap, identity
+from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
+from ...dialects.hlir.view import ViewOp
+from ...dialects.op import tensor_of
+from .call import Call, Fake, Results
+from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
+from .handlers.table import HANDLERS
+from .locations import node_location
+from .symbols import SymbolTable
+from .unsupported import UnsupportedNodeError
+
+WITHOUT_EFFECT = (
+    "aten._assert_tensor_metadata.default",  # torch checked these facts while tracing
+    "aten.sym_constrain_range_for_size.default",
+    "aten.sym_constrain_range.default",
+)
+ASSERTION = "aten._assert_scalar.default"
+
+
+@dataclass
+class Failures:
+    """What could not be imported so far; importing goes on to find the rest."""
+
+    items: dict[str, None] = field(default_factory=dict[str, None])
+
+    def add(self, node: Node, reason: str) -> None:
+        """Notes one node."""
+        where = location_text(node_location(node))
+        self.items[f"{_target_name(node)}{f' at {where}' if where else ''}: {reason}"] = None
+
+    def check(self) -> None:
+        """Raises UnsupportedError if anything failed."""
+        if self.items:
+            raise UnsupportedError(
+                "the program uses what Albumen does not support",
+                list(self.items),
+                hint="change these lines of the model, or compile the parts around them",
+                stage="import",
+            )
+
+
+def _target_name(node: Node) -> str:
+    return (
+        str(node.target) if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) else node.name
+    )
+
+
+class GraphImporter:
+    """Builds hlir at the end of a block from the nodes of a graph. Set the values of placeholders first."""
+
+    def __init__(self, block: Block, symbols: SymbolTable):
+        self.b = GraphBuilder(block)
+        self.symbols = symbols
+        self.failures = Failures()
+        self.values: dict[Node, Any] = {}
+
+    def run(self, graph: Graph) -> None:
+        """Imports every call of the graph. What cannot be imported is in `failures`; its users are left out."""
+        for node in graph.nodes:
+            if node.op == "call_function":
+                self.b.location = node_location(node)
+                self._import_call(node)
+            elif node.op not in ("placeholder", "get_attr", "output"):
+                self.failures.add(node, f"is a {node.op} of {node.target}, which is no ATen call")
+        self.b.location = None
+
+    def _import_call(self, node: Node) -> None:
+        val = traced(node)
+        if node.target is operator.getitem and node.args[0] in self.values:
+            self.values[node] = self.values[node.args[0]][node.args[1]]  # pyright: ignore[reportArgumentType]
+        elif any(source not in self.values for source in node.all_input_nodes):
+            return  # follows from a failure noted before
+        elif overload_name(node) in WITHOUT_EFFECT:
+            self.values[node] = None
+        else:
+            try:
+                self.values[node] = self._value(node, val)
+            except (UnsupportedNodeError, TypeRuleError) as error:
+                self.failures.add(node, error.reason if isinstance(error, UnsupportedNodeError) else error.message)
+
+    def _value(self, node: Node, val: Any) -> Any:
+        """What a node computes: a tensor, several, or a size, whose expression torch has already worked out."""
+        if isinstance(val, int | float | bool):
+            return val
+        if isinstance(val, torch.SymInt):
+            return self.symbols.lift(val)
+        if isinstance(val, torch.SymBool):
+            return sympy_of(val)
+        if overload_name(node) == ASSERTION:
+            return self.symbols.assume(self.values[node.args[0]] if isinstance(node.args[0], Node) else node.args[0])
+        results = self._results(node)
+        if overload_name(node) == "aten.copy_.default" and isinstance(node.args[0], Node):
+            self.values[node.args[0]] = results  # later readers see what was written
+        return results
+
+    def _results(self, node: Node) -> Any:
+        name = overload_name(node)
+        if not name:
+            raise UnsupportedNodeError("is control flow or an operator of Python on values that depend on data")
+        handler = HANDLERS.get(name)
+        if handler is None:
+            raise UnsupportedNodeError("has no counterpart")
+        call = Call(node, self.values, self.b, self.symbols)
+        self._check_types(node, call)
+        results = handler(call)
+        rest = call.unconsumed()
+        if rest:
+            raise UnsupportedNodeError(f"has {', '.join(rest)}, which is not supported")
+        return self._checked(node, call, results)
+
+    def _check_types(self, node: Node, call: Call) -> None:
+        """Refuses element types that do not exist here before a handler sees them."""
+        for source in (node, *node.all_input_nodes):
+            for tensor in traced_tensors(source):
+                _ = call.fake_of(tensor).type
+
+    def _checked(self, node: Node, call: Call, results: Results) -> Any:
+        """The results, each with the type that torch says it has."""
+        fakes = traced_results(node)
+        if isinstance(results, SSAValue):
+            checked = self._as_traced(node, call.fake_of(fakes[0]), results)
+            return checked if isinstance(traced(node), torch.Tensor) else [checked]
+        pairs = zip(fakes, results, strict=True)
+        return [None if value is None else self._as_traced(node, call.fake_of(fake), value) for fake, value in pairs]
+
+    def _as_traced(self, node: Node, fake: Fake, value: SSAValue) -> SSAValue:
+        found, expected = tensor_of(value), fake.type
+        if found == expected:
+            return value
+        if found.dtype != expected.dtype or found.rank != expected.rank:
+            raise InternalError(f"{overload_name(node)} was imported as {found}, torch says {expected}")
+        return self._same_sizes(value, expected)
+
+    def _same_sizes(self, value: SSAValue, expected: TensorType) -> SSAValue:
+        """The value at sizes that are the same numbers in another form; what proves it becomes a guard."""
+        for here, there in zip(tensor_of(value).dims, expected.dims, strict=True):
+            if here != there:
+                self.symbols.guards.append((here - there, "=="))
+        map_ = MapAttr(IndexMap(expected.rank, identity(expected.rank).exprs))
+        return self.b.emit(ViewOp, [value], map=map_, shape=ShapeAttr.get(expected.dims))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of the imported function: its type, its role, its unique name, for a scalar its symbol."""
+
+    type: TensorType
+    role: str
+    name: str
+    symbol: str = ""
+
+    def attributes(self) -> DictionaryAttr:
+        """The argument's attributes in the function."""
+        entries: dict[str, Attribute] = {"hlir.role": StringAttr(self.role), "hlir.name": StringAttr(self.name)}
+        if self.symbol:
+            entries["hlir.symbol"] = StringAttr(self.symbol)
+        return DictionaryAttr(entries)
+
+
+@dataclass(frozen=True)
+class Returned:
+    """One result of the imported function; `index` is the mutated input, or the input that eager's output is a view
+    of."""
+
+    value: SSAValue
+    mutation: bool = False
+    index: int | None = None
+
+    def attributes(self) -> DictionaryAttr:
+        """The entry of the result in `hlir.outputs`."""
+        entries: dict[str, Attribute] = {"kind": StringAttr("mutation" if self.mutation else "output")}
+        if self.index is not None:
+            entries["input" if self.mutation else "alias"] = IntegerAttr(self.index, i64)
+        return DictionaryAttr(entries)
+
+
+def build_module(
+    block: Block, parameters: Sequence[Parameter], returned: Sequence[Returned], symbols: SymbolTable
+) -> ModuleOp:
+    """The module around an imported body: symbols, guards and `@main`; mutations come first among the results."""
+    ordered = sorted(returned, key=lambda r: not r.mutation)
+    values = [r.value for r in ordered]
+    block.add_op(ReturnOp(*values))
+    function = FuncOp("main", ([p.type for p in parameters], [v.type for v in values]), Region(block))
+    function.properties["arg_attrs"] = ArrayAttr([p.attributes() for p in parameters])
+    function.attributes["hlir.outputs"] = ArrayAttr([r.attributes() for r in ordered])
+    return ModuleOp([*symbols.operations(), function])

@@ -1,0 +1,73 @@
+"""Graphs of AOTAutograd, and any other functional fx graph of ATen calls, as graph-level modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ...dialects.errors import UnsupportedError
+from .function import FunctionImporter, ImportedGraph, placeholders_of, traced_symbols
+from .fx import overload_name, shape_environment
+from .symbols import SymbolTable
+from .unsupported import UnsupportedNodeError
+
+COPY = "aten.copy_.default"
+
+
+def import_traced(
+    module: GraphModule, *, names: Sequence[str] = (), static_inputs: Sequence[int] = ()
+) -> ImportedGraph:
+    """The module of a traced graph. `static_inputs` are the placeholders that hold weights.
+
+    A trailing `copy_` into a placeholder is a mutation of that input.
+
+    Raises:
+        UnsupportedError: with everything that cannot be imported.
+    """
+    placeholders = placeholders_of(module.graph)
+    function = FunctionImporter(module, _symbols(placeholders))
+    fixed = set(static_inputs)
+    for position, node in enumerate(placeholders):
+        name = names[position] if len(names) == len(placeholders) else str(node.target)
+        function.add_placeholder(node, position, "parameter" if position in fixed else "input", name)
+    function.add_scalars()
+    function.add_constants(_attributes(module))
+    function.run()
+    for node in module.graph.nodes:
+        if overload_name(node) == COPY:
+            _add_mutation(function, node)
+    (returned,) = module.graph.output_node().args
+    values: Sequence[Any] = returned if isinstance(returned, tuple | list) else [returned]
+    return function.finish([function.add_output(value) for value in values])
+
+
+def _symbols(placeholders: Sequence[Node]) -> SymbolTable:
+    """The table of the trace's symbols; whoever calls the graph checks the guards of the trace."""
+    environment = shape_environment(placeholders)
+    if environment is None:
+        return SymbolTable([], {})
+    guards = [environment.replace(guard.expr) for guard in environment.guards]
+    try:
+        return SymbolTable(traced_symbols(placeholders), environment.var_to_range, guards)
+    except UnsupportedNodeError as error:
+        raise UnsupportedError("the sizes of the program", [error.reason], stage="import") from None
+
+
+def _add_mutation(function: FunctionImporter, node: Node) -> None:
+    target = node.args[0]
+    assert isinstance(target, Node)
+    if target not in function.argument_of:
+        reason = "writes into a value that is no input of the graph"
+        raise UnsupportedError("the graph is not functional", [f"{node.name} {reason}"], stage="import")
+    function.add_mutation(function.importer.values[node], function.argument_of[target])
+
+
+def _attributes(module: GraphModule) -> Mapping[str, torch.Tensor]:
+    """The tensors that `get_attr` nodes may name."""
+    values: dict[str, Any] = {name: value for name, value in module.__dict__.items() if isinstance(value, torch.Tensor)}
+    values.update(module.named_parameters())
+    values.update(module.named_buffers())
+    return values
