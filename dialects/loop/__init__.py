@@ -4,13 +4,13 @@ from xdsl.ir import Dialect
 
 from .apply import ApplyOp
 from .kernel import KernelOp
-from .memory import AllocOp, LoadOp, OffsetOp, PackOp, StoreOp
+from .memory import AllocOp, CheckIndexOp, LoadOp, OffsetOp, PackOp, StoreOp
 from .nest import Combine, CombineAttr, Mapping, MappingAttr, ParallelOp, ReduceOp, YieldOp
 from .types import PtrType
 
 LOOP = Dialect(
     "loop",
-    [KernelOp, ParallelOp, ReduceOp, YieldOp, AllocOp, OffsetOp, LoadOp, StoreOp, PackOp, ApplyOp],
+    [KernelOp, ParallelOp, ReduceOp, YieldOp, AllocOp, OffsetOp, LoadOp, StoreOp, PackOp, CheckIndexOp, ApplyOp],
     [PtrType, MappingAttr, CombineAttr],
 )
 
@@ -18,6 +18,7 @@ __all__ = [
     "LOOP",
     "AllocOp",
     "ApplyOp",
+    "CheckIndexOp",
     "Combine",
     "CombineAttr",
     "KernelOp",

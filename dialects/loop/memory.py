@@ -154,3 +154,18 @@ class PackOp(IRDLOperation):
     def verify_(self) -> None:
         if self.width.value.data < 1:
             raise VerifyException(f"width must be positive, found {self.width.value.data}")
+
+
+@irdl_op_definition
+class CheckIndexOp(IRDLOperation):
+    """`%j = loop.check_index %i below %n`: %i if 0 <= %i < %n; else 0, and the launch reports an index out of range."""
+
+    name = "loop.check_index"
+    index = operand_def(IndexType)
+    extent = operand_def(IndexType)
+    result = result_def(IndexType)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$index `below` $extent attr-dict"
+
+    def __init__(self, index: SSAValue, extent: SSAValue):
+        super().__init__(operands=[index, extent], result_types=[IndexType()])

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from ..errors import EvaluationError
 from .machine import Machine, Pointer
-from .memory import AllocOp, LoadOp, OffsetOp, PackOp, StoreOp
+from .memory import AllocOp, CheckIndexOp, LoadOp, OffsetOp, PackOp, StoreOp
 from .scalar_values import Array, numpy_type
 from .types import PtrType, lanes
 
@@ -68,6 +68,14 @@ def _pack(machine: Machine, op: Operation) -> None:
     panel[:, : min(used, width)] = source.buffer[read]
     written = _positions(target, np.arange(width) + k * width, 1, op)
     target.buffer[written] = panel
+
+
+def _check_index(machine: Machine, op: Operation) -> None:
+    assert isinstance(op, CheckIndexOp)
+    index, extent = machine.array(op.index), machine.array(op.extent)
+    if index.size and bool(np.any((index < 0) | (index >= extent))):
+        raise EvaluationError(f"index {index.min()}..{index.max()} is outside an extent of {extent.max()}", op=op)
+    machine.values[op.result] = index
 
 
 def _broadcast(machine: Machine, op: Operation) -> None:
@@ -126,6 +134,7 @@ MEMORY: Mapping[type[Operation], Callable[[Machine, Operation], None]] = Mapping
         LoadOp: _load,
         StoreOp: _store,
         PackOp: _pack,
+        CheckIndexOp: _check_index,
         vector.BroadcastOp: _broadcast,
         vector.FMAOp: _fma,
         vector.ExtractOp: _extract,

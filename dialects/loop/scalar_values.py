@@ -133,7 +133,7 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 def _apply(op: Operation, xs: Sequence[Array]) -> Array:
     """The scalar function of the hlir op that names it as its spelling, on the compute dtype, rounded once."""
     from ..catalogue import catalogue
-    from ..hlir.elementwise import Elementwise
+    from ..hlir.pointwise import Elementwise
 
     assert isinstance(op, ApplyOp)
     for candidate in catalogue():

@@ -126,9 +126,9 @@ def compare_integers(printer: TextPrinter, op: Operation, texts: Sequence[str]) 
     assert isinstance(op, arith.CmpiOp)
     predicate = op.predicate.value.data
     symbol = COMPARE_INTEGERS[predicate]
-    if predicate < 6:
-        return f"({texts[0]} {symbol} {texts[1]})"
     name = printer.target.type_name(scalar(op.lhs.type))
+    if predicate < 6 or name == "i1":
+        return f"({texts[0]} {symbol} {texts[1]})"
     unsigned = printer.target.types["ui64" if name == "index" else "u" + name]
     return f"(({unsigned}){texts[0]} {symbol} ({unsigned}){texts[1]})"
 

@@ -98,9 +98,10 @@ class CPrinter(TextPrinter):
             parameters.append(self.declaration(argument, f"{restrict}{self.name(argument)}"))
         with self.braces(f"static int {name}({', '.join(parameters)})"):
             self.line("(void)host;")
-            self.line("_Atomic int failed = 0;")
+            self.line("_Atomic int status = ALBUMEN_OK;")
+            self.line("_Atomic int *const failed = &status;")
             self.block(self.kernel.body.block)
-            self.line("return failed ? ALBUMEN_MEMORY : ALBUMEN_OK;")
+            self.line("return *failed;")
         return "".join([*self.bodies, self.text()])
 
     def take_kernel_scratch(self) -> None:
@@ -133,7 +134,7 @@ class CPrinter(TextPrinter):
         self._body_function(body)
         context = self.fresh("context")
         values = "".join(f"{text}, " for _, text in body.captured)
-        self.line(f"struct {body.context} {context} = {{{values}&failed}};")
+        self.line(f"struct {body.context} {context} = {{{values}failed}};")
         grain = op.attributes.get("grain")
         least = grain.value.data if isinstance(grain, IntegerAttr) else 1
         guard = " && ".join(f"{text} > 0" for text in body.extents)
@@ -161,13 +162,15 @@ class CPrinter(TextPrinter):
         self._in_body = True
         with self.braces(f"static void {body.function}(void *context_, int64_t begin, int64_t end)"):
             self.line(f"const struct {body.context} *const context = context_;")
+            self.line("_Atomic int *const failed = context->failed;")
+            self.line("(void)failed;")
             for value, text in body.captured:
                 restrict = "restrict " if isinstance(value.type, PtrType) else ""
                 self.line(f"{self.declaration(value, f'{restrict}const {text}')} = context->{text};")
             allocs = [op for op in body.op.body.walk() if isinstance(op, AllocOp) and stack_count(op) is None]
             for alloc in allocs:
                 self._check_count(body.op, alloc)
-            self._take_scratch(allocs, 0, "{ *context->failed = 1; return; }")
+            self._take_scratch(allocs, 0, "{ *failed = ALBUMEN_MEMORY; return; }")
             self._flat_loop(body)
         self._in_body = False
         fields = "".join(f"  {self.declaration(value, text)};\n" for value, text in body.captured)

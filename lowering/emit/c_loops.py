@@ -8,10 +8,21 @@ from types import MappingProxyType
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from ...dialects.loop import AllocOp, Combine, LoadOp, OffsetOp, PackOp, ParallelOp, ReduceOp, StoreOp, YieldOp
+from ...dialects.loop import (
+    AllocOp,
+    CheckIndexOp,
+    Combine,
+    LoadOp,
+    OffsetOp,
+    PackOp,
+    ParallelOp,
+    ReduceOp,
+    StoreOp,
+    YieldOp,
+)
 from ...dialects.loop import Mapping as LoopMapping
 from .c_kernel import CPrinter
-from .c_memory import alloc, element_of, load, offset, select, store
+from .c_memory import alloc, check_index, element_of, load, offset, select, store
 from .control import unroll_pragma
 from .printer import TextPrinter
 from .target import StatementHandler
@@ -111,6 +122,7 @@ STATEMENTS: Mapping[type[Operation], StatementHandler] = MappingProxyType(
         LoadOp: load,
         StoreOp: store,
         PackOp: pack,
+        CheckIndexOp: check_index,
         arith.SelectOp: select,
     }
 )

@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ...dialects.loop import AllocOp, KernelOp, LoadOp, OffsetOp, PtrType, StoreOp
+from ...dialects.loop import AllocOp, CheckIndexOp, KernelOp, LoadOp, OffsetOp, PtrType, StoreOp
 from .printer import TextPrinter, bare, byte_width
 from .target import lanes
 
@@ -93,6 +93,12 @@ def offset(printer: TextPrinter, op: Operation) -> None:
     assert isinstance(op, OffsetOp)
     text = f"{printer.use(op.pointer)} + {bare(printer.use(op.offset))}"
     printer.line(f"{pointer_type(printer, op.result)}const {printer.name(op.result)} = {text};")
+
+
+def check_index(printer: TextPrinter, op: Operation) -> None:
+    assert isinstance(op, CheckIndexOp)
+    operands = f"{bare(printer.use(op.index))}, {bare(printer.use(op.extent))}"
+    printer.define(op.result, f"alb_check_index({operands}, failed)")
 
 
 def select(printer: TextPrinter, op: Operation) -> None:

@@ -137,3 +137,10 @@ static void *alb_scratch(int slot, size_t bytes) {
   pthread_setspecific(alb_scratch_key[slot], memory);
   return memory;
 }
+
+/* An index that data gave, or 0 and a note that it is out of range. */
+static inline int64_t alb_check_index(int64_t index, int64_t extent, _Atomic int *failed) {
+  if ((uint64_t)index < (uint64_t)extent) return index;
+  atomic_store_explicit(failed, ALBUMEN_INDEX, memory_order_relaxed);
+  return 0;
+}

@@ -26,6 +26,7 @@ RESERVED = frozenset(
     register restrict return shared short signed sizeof static struct switch template this thread threadgroup
     true typedef union unsigned using vertex void volatile while blockIdx threadIdx blockDim gridDim warpSize
     j0 j1 y0 y1 log exp sin cos tan pow sqrt abs min max floor ceil round trunc fma host buffers symbols arena
+    status failed context begin end
     """.split()  # noqa: SIM905 (a hundred quoted words are harder to read)
 )
 

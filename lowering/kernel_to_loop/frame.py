@@ -1,0 +1,88 @@
+"""The loop.kernel around lowered code: its arguments, its symbols, and its outermost scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
+from ...dialects.kernel.function import FuncOp
+from ...dialects.kernel.launch import KernelOp as KernelLaunch
+from ...dialects.loop import KernelOp, PtrType
+from ...dialects.sym.bounds import Interval
+from ...dialects.sym.expr import Expr
+from ...dialects.sym.substitute import symbol_names
+from .index_code import IndexCode
+from .scalar_ops import element_type
+from .scope import Scope
+
+ALIGNMENT = 16
+"""Bytes that the memory of every operand and result is aligned to."""
+
+
+def _expressions(attribute: Attribute) -> tuple[Expr, ...]:
+    if isinstance(attribute, TensorType):
+        return attribute.dims
+    if isinstance(attribute, ShapeAttr):
+        return attribute.data
+    return attribute.data.exprs if isinstance(attribute, MapAttr) else ()
+
+
+def _attributes(function: FuncOp) -> Iterator[Attribute]:
+    for op in function.body.walk():
+        yield from (value.type for value in (*op.operands, *op.results))
+        yield from op.properties.values()
+
+
+def function_symbols(function: FuncOp) -> list[str]:
+    """Names of the symbols that occur anywhere in a kernel function, sorted: its trailing arguments."""
+    return sorted({n for a in _attributes(function) for e in _expressions(a) for n in symbol_names(e)})
+
+
+@dataclass
+class Frame:
+    """`operands` maps the values inside the kernel's body that are its operands to their pointers."""
+
+    function: FuncOp
+    kernel: KernelLaunch
+    root: Scope
+    code: IndexCode
+    operands: dict[SSAValue, SSAValue]
+    results: tuple[SSAValue, ...]
+
+    @classmethod
+    def of(cls, function: FuncOp, ranges: Mapping[str, Interval]) -> Frame:
+        """The frame of a kernel function."""
+        kernel = function.kernel
+        tensors = [*kernel.block.args, *kernel.results]
+        names = function_symbols(function)
+        block = Block(arg_types=[*map(pointer_type, tensors), *[IndexType()] * len(names)])
+        for number, (argument, tensor) in enumerate(zip(block.args, tensors, strict=False)):
+            fallback = f"in{number}" if number < len(kernel.inputs) else f"out{number - len(kernel.inputs)}"
+            argument.name_hint = tensor.name_hint or fallback
+        for argument, name in zip(block.args[len(tensors) :], names, strict=True):
+            argument.name_hint = name
+        inputs = len(kernel.inputs)
+        code = IndexCode(dict(zip(names, block.args[len(tensors) :], strict=True)), ranges)
+        operands: dict[SSAValue, SSAValue] = dict(zip(kernel.block.args, block.args, strict=False))
+        return cls(function, kernel, Scope(block), code, operands, tuple(block.args[inputs : len(tensors)]))
+
+    def finish(self) -> KernelOp:
+        """The loop kernel, with the schedule of the kernel it came from."""
+        inputs, outputs = len(self.kernel.inputs), len(self.results)
+        names = function_symbols(self.function)
+        modes = ["read"] * inputs + ["write"] * outputs
+        op = KernelOp(self.function.sym_name.data, Region(self.root.block), symbols=names, modes=modes)
+        if self.kernel.schedule.data:
+            op.attributes["schedule"] = self.kernel.schedule
+        return op
+
+
+def pointer_type(value: SSAValue) -> PtrType:
+    """The pointer to a tensor's memory."""
+    assert isinstance(value.type, TensorType)
+    element = element_type(value.type.dtype)
+    return PtrType.of(element, max(ALIGNMENT, value.type.dtype.bytes))
