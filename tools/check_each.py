@@ -6,6 +6,7 @@ compared.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import random
 from collections.abc import Iterator, Sequence
@@ -20,11 +21,13 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ..dialects.errors import EvaluationError, InternalError
-from ..dialects.evaluate import evaluate_function, random_inputs
-from ..dialects.host import programs
+from ..dialects.evaluate import evaluate_function, random_array, random_inputs
+from ..dialects.host import ProgramOp, programs
 from ..dialects.host.interpreter import run_program
+from ..dialects.op import Environment
 from ..dialects.sym.dialect import GuardOp, SymbolOp
 from ..dialects.sym.substitute import evaluate_int
+from ..lowering.toolchain.object_cache import MemoryCache, ObjectCache
 from .observers import Observer
 
 Array = NDArray[Any]
@@ -32,8 +35,6 @@ Array = NDArray[Any]
 LARGEST = 9
 """The largest value a symbol is given, unless its minimum is larger: evaluation is exact but slow."""
 DRAWS = 200
-UNEVALUATED = ("simt.kernel", "host.source")
-"""What has no evaluation: its meaning is running its text."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,25 @@ class Case:
     function: str
     symbols: dict[str, int]
     inputs: list[Array]
-    results: list[Array]
+    results: list[Array] = field(default_factory=list[Array])
 
 
-def values(module: ModuleOp, name: str, inputs: list[Array], symbols: dict[str, int]) -> list[Array]:
-    """The results of a function, or of the program that was made from it."""
-    if any(program.sym_name.data == name for program in programs(module)):
-        return run_program(module, name, inputs, symbols)
-    return evaluate_function(module, name, inputs, symbols)
+def inputs_of(op: FuncOp | ProgramOp, rng: np.random.Generator, symbols: dict[str, int]) -> list[Array]:
+    """Random arrays for the arguments of a function, or for the inputs of a program that the compiler did not add."""
+    if isinstance(op, FuncOp):
+        return random_inputs(op, rng, symbols)
+    types = [given.buffer.type for given in op.inputs if given.data is None]
+    return [random_array(type_.tensor, Environment(symbols), rng) for type_ in types]
+
+
+def values(module: ModuleOp, case: Case, cache: ObjectCache) -> list[Array]:
+    """The results of the function of a case, or of the program that was made from it, whose texts are run."""
+    if not any(program.sym_name.data == case.function for program in programs(module)):
+        return evaluate_function(module, case.function, case.inputs, case.symbols)
+    # Compilers and the shim are imported only for modules that have a program.
+    from .text_launcher import TextLauncher
+
+    return run_program(module, case.function, case.inputs, case.symbols, TextLauncher(module, cache))
 
 
 def symbol_choices(module: ModuleOp, rng: random.Random) -> Iterator[dict[str, int]]:
@@ -135,28 +147,27 @@ class CheckEach(Observer):
 
     seed: int = 0
     _cases: list[Case] = field(default_factory=list[Case], init=False)
+    _cache: ObjectCache = field(default_factory=MemoryCache, init=False)
 
     def start(self, module: ModuleOp) -> None:
         rng = random.Random(self.seed)
+        callable_ops = [op for op in module.ops if isinstance(op, FuncOp | ProgramOp)]
         self._cases = []
-        for op in module.ops:
-            if not isinstance(op, FuncOp) or op.is_declaration:
+        for op in callable_ops:
+            if isinstance(op, FuncOp) and op.is_declaration:
                 continue
+            name = op.sym_name.data
             for symbols in symbol_choices(module, rng):
-                inputs = random_inputs(op, self._generator(op), symbols)
-                name = op.sym_name.data
-                results = evaluate_function(module, name, inputs, symbols)
-                self._cases.append(Case(name, symbols, inputs, results))
+                call = Case(name, symbols, inputs_of(op, self._generator(name), symbols))
+                self._cases.append(dataclasses.replace(call, results=values(module, call, self._cache)))
 
-    def _generator(self, op: FuncOp) -> np.random.Generator:
-        digest = hashlib.sha256(f"{self.seed} {op.sym_name.data}".encode()).digest()
+    def _generator(self, name: str) -> np.random.Generator:
+        digest = hashlib.sha256(f"{self.seed} {name}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "little"))
 
     def after(self, one: ModulePass, module: ModuleOp) -> None:
-        if any(op.name in UNEVALUATED for op in module.ops):
-            return
         for case in self._cases:
-            found = values(module, case.function, case.inputs, case.symbols)
+            found = values(module, case, self._cache)
             wrong = difference(case.results, found)
             if wrong:
                 where = f"@{case.function}" + (f" with {case.symbols}" if case.symbols else "")
@@ -164,7 +175,5 @@ class CheckEach(Observer):
 
     @staticmethod
     def _named(module: ModuleOp, name: str) -> Operation | None:
-        for op in module.ops:
-            if isinstance(op, FuncOp) and op.sym_name.data == name:
-                return op
-        return None
+        named = (op for op in module.ops if isinstance(op, FuncOp | ProgramOp) and op.sym_name.data == name)
+        return next(named, None)
