@@ -58,6 +58,11 @@ class Body:
         return f"{self.name}_body{self.number}"
 
 
+def function_name(kernel: KernelOp) -> str:
+    """The C function of a kernel; no symbol name can clash with a word or function of C."""
+    return "kernel_" + re.sub(r"\W", "_", kernel.sym_name.data)
+
+
 class CPrinter(TextPrinter):
     """Prints one loop kernel. `bodies` are the texts that stand before the kernel's function."""
 
@@ -91,7 +96,7 @@ class CPrinter(TextPrinter):
 
     def kernel_text(self) -> str:
         """The definitions of this kernel: contexts, body functions, and `static int NAME(host, pointers, symbols)`."""
-        name = self.kernel.sym_name.data
+        name = function_name(self.kernel)
         parameters = ["const albumen_host *host"]
         for argument in self.kernel.body.block.args:
             restrict = "restrict " if isinstance(argument.type, PtrType) else ""
@@ -155,7 +160,7 @@ class CPrinter(TextPrinter):
             if not literal and len(op.extents) > 1:
                 fields[extents[-1]] = value
         captured = tuple((value, text) for text, value in fields.items())
-        return Body(op, self.kernel.sym_name.data, len(self.bodies), captured, tuple(extents))
+        return Body(op, function_name(self.kernel), len(self.bodies), captured, tuple(extents))
 
     def _body_function(self, body: Body) -> None:
         outer = self.suspend()

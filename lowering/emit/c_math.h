@@ -374,3 +374,6 @@ ALB_INLINE int64_t alb_rem_i64(int64_t a, int64_t b) { return (b == 0) | (b == -
 // alb_div_u64, alb_rem_u64: unsigned division; by zero it gives 0.
 ALB_INLINE uint64_t alb_div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 ALB_INLINE uint64_t alb_rem_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+
+// alb_max_i64: the larger of two integers.
+ALB_INLINE int64_t alb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }

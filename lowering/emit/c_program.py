@@ -8,7 +8,7 @@ from pathlib import Path
 from ...dialects.loop import KernelOp
 from ...runtime.abi import ENTRY_DECLARATION, header
 from .c import C
-from .c_kernel import CPrinter
+from .c_kernel import CPrinter, function_name
 from .c_pack import TRANSPOSE
 from .prelude import device_functions
 
@@ -49,4 +49,4 @@ def kernel_source(kernel: KernelOp) -> str:
         "  (void)symbols;",
         "  if (host->version != ALBUMEN_ABI_VERSION) return ALBUMEN_VERSION;",
     ]
-    return program_source([kernel], "\n".join([*lines, f"  return {kernel.sym_name.data}({call});", ""]))
+    return program_source([kernel], "\n".join([*lines, f"  return {function_name(kernel)}({call});", ""]))

@@ -20,6 +20,7 @@ from albumen.dialects.loop import KernelOp
 from albumen.dialects.loop.interpreter import run_kernel
 from albumen.dialects.op import Environment
 from albumen.dialects.sym.dialect import declared_bounds
+from albumen.lowering.emit.c_kernel import function_name
 from albumen.lowering.emit.c_program import CHECK, program_source
 from albumen.lowering.emit.c_runner import LoadedProgram
 from albumen.lowering.kernel_to_loop.frame import function_symbols
@@ -98,7 +99,7 @@ class Kernels:
             pointers = [f"buffers[{i}]" for i in range(len(kernel.pointers))]
             symbols = [f"symbols[{i + 1}]" for i in range(len(kernel.symbols))]
             call = ", ".join(["host", *pointers, *symbols])
-            yield f"  if (symbols[0] == {number}) return {kernel.sym_name.data}({call});\n"
+            yield f"  if (symbols[0] == {number}) return {function_name(kernel)}({call});\n"
 
     def check(self, rng: np.random.Generator, symbols: Mapping[str, int], make: Draw = draw, threads: int = 2) -> None:
         """Compares every kernel with the evaluator on random inputs."""
