@@ -17,39 +17,44 @@ import numpy as np
 from .numpy_dtype import dtype_name, numpy_dtype
 
 T = TypeVar("T")
+ReadT = TypeVar("ReadT", contravariant=True)
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class TensorAdapter(Protocol[T]):
-    """One tensor library."""
+class TensorFacts(Protocol[ReadT]):
+    """What is read from the tensors of one library."""
 
-    def pointer(self, tensor: T, /) -> int:
+    def pointer(self, tensor: ReadT, /) -> int:
         """Address of the first element."""
         ...
 
-    def pointers(self, tensors: Sequence[T], /) -> list[int]:
+    def pointers(self, tensors: Sequence[ReadT], /) -> list[int]:
         """Addresses of many tensors."""
         ...
 
-    def signature(self, tensor: T, /) -> Hashable:
+    def signature(self, tensor: ReadT, /) -> Hashable:
         """A value that is equal for tensors of equal shape, strides, dtype and device; cheap."""
         ...
 
-    def shape(self, tensor: T, /) -> tuple[int, ...]:
+    def shape(self, tensor: ReadT, /) -> tuple[int, ...]:
         """Extents."""
         ...
 
-    def strides(self, tensor: T, /) -> tuple[int, ...]:
+    def strides(self, tensor: ReadT, /) -> tuple[int, ...]:
         """Strides in elements; raises ValueError when they are no whole elements."""
         ...
 
-    def dtype(self, tensor: T, /) -> str | None:
+    def dtype(self, tensor: ReadT, /) -> str | None:
         """The runtime's name of the element type, None for one that programs do not have."""
         ...
 
-    def device(self, tensor: T, /) -> str:
+    def device(self, tensor: ReadT, /) -> str:
         """Name of the device that holds it, like "cpu" or "cuda:0"."""
         ...
+
+
+class TensorAdapter(TensorFacts[T], Protocol[T]):
+    """One tensor library."""
 
     def remember(self, tensors: Sequence[T], indices: Sequence[int]) -> Callable[[Sequence[T]], bool]:
         """A predicate: do the tensors at `indices` of another list lie where those of `tensors` lie now?

@@ -6,11 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .adapter import TensorAdapter
+from .adapter import TensorFacts
+from .array import ArrayFacts, DeviceArray
 from .artifact import HostProgram, Input, Symbol
 from .errors import LaunchError, ShapeError
 from .expression import compile_expressions, linear_form
 from .numpy_dtype import accepts
+
+_ARRAYS = ArrayFacts()
+
+
+def facts_of(tensor: Any, adapter: TensorFacts[Any]) -> TensorFacts[Any]:
+    """What reads this tensor: a value that the runtime holds is a DeviceArray, everything else the adapter's."""
+    return _ARRAYS if isinstance(tensor, DeviceArray) else adapter
 
 
 class ArgumentChecker:
@@ -30,24 +38,25 @@ class ArgumentChecker:
         assert form is not None  # check_program refuses such a program
         return form
 
-    def check(self, adapter: TensorAdapter[Any], tensors: Sequence[Any], device: str) -> tuple[int, ...]:
+    def check(self, adapter: TensorFacts[Any], tensors: Sequence[Any], device: str) -> tuple[int, ...]:
         """The values of the symbols; raises LaunchError or ShapeError at the first input that does not fit.
 
         `tensors` are all inputs in order. Addresses are not looked at (see `check_alignment`).
         """
         for item, tensor in zip(self.inputs, tensors, strict=True):
-            self._check_kind(item, tensor, adapter, device)
+            self._check_kind(item, tensor, facts_of(tensor, adapter), device)
         values = tuple(self._solve(index, adapter, tensors) for index in range(len(self.symbols)))
         extents = iter(self._extents(*values))
         for item, tensor in zip(self.inputs, tensors, strict=True):
             shape = tuple(next(extents) for _ in item.shape)
             strides = tuple(next(extents) for _ in item.strides)
             if item.role != "scalar":
-                self._check_shape(item, adapter.shape(tensor), shape, values)
-                self._check_strides(item, tensor, adapter, shape, strides)
+                facts = facts_of(tensor, adapter)
+                self._check_shape(item, facts.shape(tensor), shape, values)
+                self._check_strides(item, tensor, facts, shape, strides)
         return values
 
-    def _check_kind(self, item: Input, tensor: Any, adapter: TensorAdapter[Any], device: str) -> None:
+    def _check_kind(self, item: Input, tensor: Any, adapter: TensorFacts[Any], device: str) -> None:
         if item.role == "scalar":
             if type(tensor) is not int:
                 raise LaunchError(f"input {item.name!r}: expected an int, found {type(tensor).__name__}")
@@ -66,14 +75,14 @@ class ArgumentChecker:
                 f"input {item.name!r}: lies on {place}, but the program runs on {device}", hint="move the input"
             )
 
-    def _solve(self, index: int, adapter: TensorAdapter[Any], tensors: Sequence[Any]) -> int:
+    def _solve(self, index: int, adapter: TensorFacts[Any], tensors: Sequence[Any]) -> int:
         symbol = self.symbols[index]
         scale, offset = self._solvers[index]
         item, tensor = self.inputs[symbol.input_index], tensors[symbol.input_index]
         if symbol.dim == -1:
             found, where = tensor, f"input {item.name!r} is {tensor}"
         else:
-            shape = adapter.shape(tensor)
+            shape = facts_of(tensor, adapter).shape(tensor)
             if len(shape) != len(item.shape):
                 self._check_shape(item, shape, (-1,) * len(item.shape), None)
             found = shape[symbol.dim]
@@ -106,7 +115,7 @@ class ArgumentChecker:
         self,
         item: Input,
         tensor: Any,
-        adapter: TensorAdapter[Any],
+        adapter: TensorFacts[Any],
         shape: tuple[int, ...],
         expected: tuple[int, ...],
     ) -> None:

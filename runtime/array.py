@@ -72,12 +72,8 @@ def download(array: DeviceArray, device: Device, stream: int = 0) -> Array:
     return np.lib.stride_tricks.as_strided(flat, array.shape, steps)
 
 
-class ArrayAdapter:
-    """DeviceArrays on one device; `stream` is the raw handle that their work goes to."""
-
-    def __init__(self, device: Device, stream: int = 0) -> None:
-        self._device = device
-        self._stream = stream
+class ArrayFacts:
+    """What a TensorAdapter reads from DeviceArrays, on any device."""
 
     def pointer(self, tensor: DeviceArray) -> int:
         """See TensorAdapter."""
@@ -106,6 +102,14 @@ class ArrayAdapter:
     def device(self, tensor: DeviceArray) -> str:
         """See TensorAdapter."""
         return tensor.device
+
+
+class ArrayAdapter(ArrayFacts):
+    """DeviceArrays on one device; `stream` is the raw handle that their work goes to."""
+
+    def __init__(self, device: Device, stream: int = 0) -> None:
+        self._device = device
+        self._stream = stream
 
     def remember(
         self, tensors: Sequence[DeviceArray], indices: Sequence[int]

@@ -11,7 +11,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from .adapter import TensorAdapter
-from .arguments import ArgumentChecker, check_alignment
+from .arguments import ArgumentChecker, check_alignment, facts_of
+from .array import DeviceArray
 from .artifact import HostProgram
 from .devices.device import Binding, Executable, Memory, Run
 from .errors import LaunchError
@@ -34,14 +35,17 @@ class CallerFactory:
         device: str,
         adapter: TensorAdapter[Any],
         bound: Mapping[int, Any],
+        values: Mapping[int, DeviceArray],
     ) -> None:
         self.program = program
         self.executable = executable
         self.device = device
         self.adapter = adapter
         self.bound = dict(bound)
+        self.values = dict(values)
         self.checker = ArgumentChecker(program)
-        self.given = [index for index in range(len(program.inputs)) if index not in self.bound]
+        held = {*self.bound, *self.values}
+        self.given = [index for index in range(len(program.inputs)) if index not in held]
         roles = [program.inputs[index].role for index in self.given]
         # Positions in the caller's list, by what a call does with them.
         self.fixed = [at for at, role in enumerate(roles) if role not in ("input", "scalar")]
@@ -72,7 +76,7 @@ class CallerFactory:
         return scope.pop("call")
 
     def text(self) -> str:
-        """The Python text of the caller: `call(args)` takes the inputs that are not bound, in order, as a list."""
+        """The Python text of the caller: `call(args)` takes the inputs without a value, in order, as a list."""
         lines = [f"    if len(args) != {len(self.given)}:", "        wrong_count(args)"]
         lines += [f"    x{at} = args[{at}]" for at in sorted({*self.moving, *self.scalars, *self._viewed()})]
         lines += ["    unchanged, plans, binding = state[0]"]
@@ -112,7 +116,8 @@ class CallerFactory:
 
     def all_inputs(self, args: Sequence[Any]) -> list[Any]:
         """The inputs of the program in order, bound ones included."""
-        tensors: list[Any] = [self.bound.get(index) for index in range(len(self.program.inputs))]
+        held = {**self.bound, **self.values}
+        tensors: list[Any] = [held.get(index) for index in range(len(self.program.inputs))]
         for at, index in enumerate(self.given):
             tensors[index] = args[at]
         return tensors
@@ -122,11 +127,13 @@ class CallerFactory:
         inputs = self.program.inputs
         tensors = self.all_inputs(args)
         pointers = [0] * (len(inputs) + len(self.program.outputs))
-        moving = {self.given[at] for at in (*self.moving, *self.scalars)}
-        fixed = [index for index in range(len(inputs)) if index not in moving]
+        fixed = sorted([*(self.given[at] for at in self.fixed), *self.bound])
         self.need_tensors(fixed, tensors)
-        for index, address in zip(fixed, self.adapter.pointers([tensors[index] for index in fixed]), strict=True):
-            check_alignment(inputs[index], address, self.adapter.shape(tensors[index]))
+        places = dict(zip(fixed, self.adapter.pointers([tensors[index] for index in fixed]), strict=True))
+        places.update((index, value.pointer) for index, value in self.values.items())
+        for index, address in places.items():
+            tensor = tensors[index]
+            check_alignment(inputs[index], address, facts_of(tensor, self.adapter).shape(tensor))
             pointers[index] = address
         unchanged = self.remember(args)
         changing = [self.given[at] for at in self.moving] + [len(inputs) + index for index in self.made]

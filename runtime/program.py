@@ -40,10 +40,6 @@ def load(
     """
     artifact = read_artifact(path)
     program = Program(artifact, device, recompile=recompile)
-    if artifact.weights is not None:
-        program.bind_parameters(
-            {name: value for name, value in artifact.weights.items() if name in program.bound_names}
-        )
     if weights is not None:
         values = read_values(weights)
         items = {item.name: item for item in artifact.program.inputs}
@@ -65,6 +61,7 @@ class Program:
     def __init__(
         self, artifact: Artifact, device: str | Device | None = None, *, recompile: Recompile | None = None
     ) -> None:
+        """Load an artifact on a device and bind the values that it holds."""
         self.artifact = artifact
         self.device = self._choose(device)
         self._executable = self.device.load(artifact, recompile)
@@ -76,6 +73,8 @@ class Program:
         self._positions = bound_inputs(artifact.program)
         self._callers: dict[object, Caller] = {}
         self._lock = threading.Lock()
+        inside = artifact.weights or {}
+        self.bind_parameters({name: value for name, value in inside.items() if name in self._positions})
 
     def _choose(self, device: str | Device | None) -> Device:
         target = self.artifact.program.target
@@ -134,12 +133,17 @@ class Program:
     def caller(self, adapter: TensorAdapter[Any], bound: Mapping[str, Any] | None = None) -> Caller:
         """The fast path for one tensor library: a function from the list of inputs to the tuple of outputs.
 
-        The list holds every input of the program in order but those in `bound` (by name), which are looked up once
-        and whose addresses are still compared at every call.
+        `bound` gives tensors of that library by name; their addresses are still compared at every call, since a library
+        may swap their storage. The list holds the other inputs in order, but those that `bind_parameters` or the
+        artifact gave values to: they are used where they lie. Bind before asking for a caller.
         """
-        positions = {item.name: index for index, item in enumerate(self.artifact.program.inputs)}
+        program = self.artifact.program
+        positions = {item.name: index for index, item in enumerate(program.inputs)}
         held = {positions[name]: tensor for name, tensor in (bound or {}).items()}
-        return CallerFactory(self.artifact.program, self._executable, self.device.name, adapter, held).build()
+        viewed = {output.alias for output in program.outputs}
+        values = {self._positions[name]: value for name, value in self._bound.items()}
+        free = {index: value for index, value in values.items() if index not in held and index not in viewed}
+        return CallerFactory(program, self._executable, self.device.name, adapter, held, free).build()
 
     def __call__(self, *arrays: Any, stream: int = LEGACY_STREAM) -> Any:
         """Run on numpy or DLPack arrays. `stream` (raw handle) is where the work goes on a device that has streams."""

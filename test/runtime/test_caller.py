@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from albumen.runtime.adapter import NumpyAdapter
+from albumen.runtime.array import wrap_numpy
 from albumen.runtime.artifact import HostProgram, Input, Output, Symbol
 from albumen.runtime.caller import CallerFactory
 from albumen.runtime.devices.device import Memory, Run
@@ -63,8 +64,10 @@ def linear_program(weights: int = 64) -> HostProgram:
     )
 
 
-def build(executable: Any, program: HostProgram, bound: dict[int, Any] | None = None) -> Callable[[list[Any]], Any]:
-    return CallerFactory(program, executable, "cpu", NumpyAdapter(), bound or {}).build()
+def build(
+    executable: Any, program: HostProgram, bound: dict[int, Any] | None = None, values: dict[int, Any] | None = None
+) -> Callable[[list[Any]], Any]:
+    return CallerFactory(program, executable, "cpu", NumpyAdapter(), bound or {}, values or {}).build()
 
 
 def address(array: Any) -> int:
@@ -130,6 +133,18 @@ def test_bound_inputs_are_not_in_the_list() -> None:
     assert executable.bound == [[0, address(w), address(v), 0]]
     with pytest.raises(LaunchError, match=r"expected 2 inputs \(x, w1\), found 3"):
         call([x, w, v])
+
+
+def test_values_that_the_runtime_holds_are_used_where_they_lie() -> None:
+    executable = NullExecutable()
+    w, v, x = np.zeros((4, 4), F32), np.zeros((4, 4), F32), np.zeros((3, 512), F32)
+    call = build(executable, linear_program(2), {1: w}, {2: wrap_numpy(v, "f32")})
+    call([x])
+    call([x])
+    assert executable.bound == [[0, address(w), address(v), 0]]
+    call = build(executable, linear_program(2), {1: w}, {2: wrap_numpy(np.zeros((4, 5), F32), "f32")})
+    with pytest.raises(ShapeError, match="'w1': shape"):
+        call([x])
 
 
 def test_memory_comes_from_the_adapter() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from albumen.runtime.adapter import NumpyAdapter
 from albumen.runtime.artifact import Artifact, Entry, Weight, digest_of, write_artifact
 from albumen.runtime.errors import ArtifactError, DeviceError, LaunchError
 from albumen.runtime.program import Program, load
@@ -41,6 +42,15 @@ def test_weights_of_a_file_are_checked_against_digests(affine: Artifact, tmp_pat
         load(tmp_path / "a.alb", weights={"w": np.zeros(4, F32)})
     with pytest.raises(ArtifactError, match="cannot be read"):
         load(tmp_path / "a.alb", weights=tmp_path / "none.safetensors")
+
+
+def test_values_inside_an_artifact_are_bound_at_once(affine: Artifact) -> None:
+    x = np.ones((2, 4), F32)
+    program = Program(affine, "cpu")
+    np.testing.assert_array_equal(program(x), expected(x))
+    np.testing.assert_array_equal(program.caller(NumpyAdapter())([x])[0], expected(x))
+    w = np.full(4, 2, F32)
+    np.testing.assert_array_equal(program.caller(NumpyAdapter(), {"w": w})([x])[0], x * w + 1)
 
 
 def test_constants_cannot_be_replaced(affine: Artifact, tmp_path: Path) -> None:
