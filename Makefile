@@ -41,7 +41,7 @@ check: $(VENV) ## Check format, lint, types and layers
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) tools/dev/check_types.py
-	.venv/bin/lint-imports
+	.venv/bin/lint-imports --no-cache
 
 format: $(VENV) ## Format the code and fix what ruff can fix
 	$(PYTHON) -m ruff check --fix .

@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command.run(options)
     except ExecutionError as error:
         print(f"albumen {options.command}: error: {error}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(f"albumen {options.command}: error: this needs the package {error.name}", file=sys.stderr)
+        print(f"  to do: pip install {error.name}", file=sys.stderr)
     except OSError as error:
         print(f"albumen {options.command}: error: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:

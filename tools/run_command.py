@@ -11,7 +11,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.errors import LaunchError
+from ..runtime.artifact import Entry
+from ..runtime.config import configuration
+from ..runtime.errors import DeviceError, LaunchError
 
 Array = NDArray[Any]
 
@@ -54,11 +56,22 @@ def save(results: Sequence[Array], folder: Path) -> None:
         np.save(folder / f"result{number}.npy", array)
 
 
+def rebuild(entry: Entry, source: bytes) -> bytes:
+    """Rebuild a C program for this machine's processor, which takes the compiler's packages."""
+    from ..dialects.errors import ToolchainError
+    from ..lowering.recompile import recompile
+
+    try:
+        return recompile(entry, source, configuration().cc)
+    except ToolchainError as error:
+        raise DeviceError(error.message, hint=error.hint) from error
+
+
 def run(options: argparse.Namespace) -> int:
     """Run one artifact once."""
     from ..runtime.program import load
 
-    program = load(options.artifact, device=options.device, weights=options.weights)
+    program = load(options.artifact, device=options.device, weights=options.weights, recompile=rebuild)
     found = program(*map(read_input, options.input))
     results = cast(tuple[Array, ...], found if isinstance(found, tuple) else (found,))
     for number, array in enumerate(results):

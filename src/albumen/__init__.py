@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .lowering.torch.compile import CompiledModel
+    from .runtime.artifact import Entry
     from .runtime.devices.device import Device
     from .runtime.program import Program
 
@@ -41,4 +42,16 @@ def load(
     """Load a saved program, without torch, xdsl or egglog. Load only files you trust: an artifact is a program."""
     from .runtime.program import load as load_program
 
-    return load_program(path, device=device, weights=weights)
+    return load_program(path, device=device, weights=weights, recompile=_recompile)
+
+
+def _recompile(entry: Entry, source: bytes) -> bytes:
+    from .runtime.config import configuration
+    from .runtime.errors import DeviceError
+
+    try:
+        from .lowering.recompile import recompile
+    except ModuleNotFoundError as error:
+        message = f"the program must be rebuilt for this processor, which needs the package {error.name}"
+        raise DeviceError(message, hint=f"pip install {error.name}, or compile the model on this machine") from error
+    return recompile(entry, source, configuration().cc)
