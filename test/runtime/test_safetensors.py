@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 from pathlib import Path
 
 import ml_dtypes
@@ -12,7 +13,7 @@ import pytest
 from safetensors import numpy as reference
 
 from albumen.runtime.errors import ArtifactError
-from albumen.runtime.numpy_dtype import dtype_name, numpy_dtype
+from albumen.runtime.numpy_dtype import accepts, dtype_name, numpy_dtype
 from albumen.runtime.safetensors import Weight, read_safetensors, safetensors_chunks
 
 DTYPES = [
@@ -89,3 +90,13 @@ def test_too_short(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "short").write_bytes(content)
     with pytest.raises(ArtifactError, match="short"):
         read_safetensors(tmp_path / "short")
+
+
+def test_narrow_floats_without_ml_dtypes(monkeypatch: pytest.MonkeyPatch) -> None:
+    numpy_dtype.cache_clear()
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    try:
+        assert [numpy_dtype(name) for name in ("bf16", "f8E5M2", "f16")] == [np.uint16, np.uint8, np.float16]
+        assert accepts("bf16", "u16") and not accepts("f16", "u16")
+    finally:
+        numpy_dtype.cache_clear()
