@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..sym.bounds import Bounds, proves_nonnegative
+from ..sym.bounds import Bounds
 from .buffers import ArenaOp, InputOp, OutputOp, SliceOp
+from .order import proves_at_most
 from .steps import STEPS, Use
 
 
@@ -75,7 +76,7 @@ def _check_slices(ops: Sequence[Operation], lives: dict[SSAValue, _Life], bounds
     slices = [op for op in ops if isinstance(op, SliceOp) and op.buffer in lives]
     arena = next((op for op in ops if isinstance(op, ArenaOp)), None)
     for one in slices:
-        if arena is None or not proves_nonnegative(arena.size.data - one.end, bounds):
+        if arena is None or not proves_at_most(one.end, arena.size.data, bounds):
             size = "no arena" if arena is None else f"an arena of {arena.size.data} bytes"
             raise VerifyException(f"the slice at {one.offset.data} ends at {one.end}, outside {size}")
     slices.sort(key=lambda op: lives[op.buffer].first)
@@ -91,5 +92,4 @@ def _check_slices(ops: Sequence[Operation], lives: dict[SSAValue, _Life], bounds
 
 
 def _disjoint(a: SliceOp, b: SliceOp, bounds: Bounds) -> bool:
-    after = proves_nonnegative(b.offset.data - a.end, bounds)
-    return after or proves_nonnegative(a.offset.data - b.end, bounds)
+    return proves_at_most(a.end, b.offset.data, bounds) or proves_at_most(b.end, a.offset.data, bounds)

@@ -1,0 +1,1 @@
+"""Parts of plan-memory: distinct kernels as symbols, places in the arena, where results end up, symbols of inputs."""

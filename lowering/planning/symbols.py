@@ -1,0 +1,72 @@
+"""Where the symbols of a module get their values when the program is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute
+
+from ...dialects.errors import LoweringError
+from ...dialects.hlir.index_map import linear_coefficients
+from ...dialects.host import InputOp, SymbolOp
+from ...dialects.host.types import BufferType
+from ...dialects.sym.dialect import SymbolOp as DeclarationOp
+from ...dialects.sym.expr import Expr, index, symbol
+from ...dialects.sym.substitute import substitute_symbols, symbol_names
+
+
+def bind(module: ModuleOp, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]) -> list[SymbolOp]:
+    """A host.symbol for each declared symbol that an input gives: a whole dim first, then one linear in it, then a
+    scalar.
+
+    `given` are the attributes of the function's arguments; a scalar names its symbol in `hlir.symbol`.
+    """
+    bound: list[SymbolOp] = []
+    for op in module.ops:
+        if isinstance(op, DeclarationOp):
+            found = _find(op.sym_name.data, inputs, given)
+            if found is not None:
+                bound.append(found)
+    return bound
+
+
+def _find(name: str, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]) -> SymbolOp | None:
+    places = [(op, i, dim) for op in inputs for i, dim in enumerate(_dims(op))]
+    for op, i, dim in places:
+        if dim is symbol(name):
+            return SymbolOp(name, op.buffer, i)
+    for op, i, dim in places:
+        if symbol_names(dim) == [name] and _is_solvable(dim, name):
+            return SymbolOp(name, op.buffer, i)
+    for op, attributes in zip(inputs, given, strict=False):
+        scalar = attributes.get("hlir.symbol")
+        if isinstance(scalar, StringAttr) and scalar.data == name:
+            return SymbolOp(name, op.buffer, None)
+    return None
+
+
+def _dims(op: InputOp) -> tuple[Expr, ...]:
+    assert isinstance(op.buffer.type, BufferType)
+    return op.buffer.type.dims
+
+
+def _is_solvable(dim: Expr, name: str) -> bool:
+    """Whether the dim is a * s + b for a number a that is not 0."""
+    linear = linear_coefficients(substitute_symbols(dim, {name: index(0)}), 1)
+    if linear is None:
+        return False
+    (slope,), rest = linear
+    return bool(slope.as_int()) and rest.as_int() is not None
+
+
+def check_bound(used: Iterable[Expr], bound: Sequence[SymbolOp]) -> None:
+    """Raises LoweringError if an expression of the program needs a symbol that no input gives."""
+    known = {op.symbol.data for op in bound}
+    missing = sorted({name for e in used for name in symbol_names(e)} - known)
+    if missing:
+        raise LoweringError(
+            f"the symbol {missing[0]!r} is needed, but no input has it as a dim by itself",
+            stage="plan-memory",
+            hint="give the program an input with that dim, or the size as a scalar input",
+        )
