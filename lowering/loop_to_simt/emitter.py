@@ -231,6 +231,16 @@ class Emitter:
         return LoopBuilder(self, bounds, variable, carried, unroll)
 
     @contextmanager
+    def unrolled(self, count: int) -> Generator[Expr]:
+        """An unrolled loop that carries nothing; gives its variable. Without a loop where there is one iteration."""
+        if count == 1:
+            yield constant(0)
+            return
+        variable = self.space.variable(constant(count))
+        with self.loop((constant(0), constant(count), constant(1)), variable, unroll=True):
+            yield variable
+
+    @contextmanager
     def when(self, condition: SSAValue | None) -> Generator[None]:
         """Everything emitted meanwhile happens only where the condition holds; always without one."""
         if condition is None:
