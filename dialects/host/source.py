@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, ModuleOp, StringAttr, SymbolNameConstraint
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, ModuleOp, StringAttr, SymbolNameConstraint
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, SymbolOpInterface
@@ -28,7 +28,7 @@ class SourceOp(IRDLOperation):
     none of these.
 
     `host.source
-    @k language "cuda" entry "k" parameters ["ptr", "i32"] symbols ["s"] grid [s, 1, 1] block [128, 1, 1] shared 0 {}
+    @k language "cuda" entry "k" parameters ["ptr", "i32"] symbols ["s"] grid [s, 1, 1] block [128, 1, 1] shared 0
     ["line", "line"]`
     """
 
@@ -41,7 +41,6 @@ class SourceOp(IRDLOperation):
     grid = prop_def(ArrayAttr[ExprAttr])
     block = prop_def(ArrayAttr[IntAttr])
     shared = prop_def(IntAttr)
-    extra = opt_prop_def(DictionaryAttr)
     text = prop_def(StringAttr)
     traits = traits_def(HasParent(ModuleOp), SymbolOpInterface())
 
@@ -57,7 +56,6 @@ class SourceOp(IRDLOperation):
         grid: Sequence[IntLike] = (),
         block: Sequence[int] = (),
         shared: int = 0,
-        extra: DictionaryAttr | None = None,
     ):
         super().__init__(
             properties={
@@ -69,7 +67,6 @@ class SourceOp(IRDLOperation):
                 "grid": ArrayAttr([ExprAttr.get(g) for g in grid]),
                 "block": ArrayAttr([IntAttr(b) for b in block]),
                 "shared": IntAttr(shared),
-                "extra": extra if extra is not None and extra.data else None,
                 "text": StringAttr(text),
             }
         )
@@ -101,9 +98,8 @@ class SourceOp(IRDLOperation):
             block = parser.parse_comma_separated_list(square, parser.parse_integer)
             parser.parse_keyword("shared")
             shared = parser.parse_integer()
-        extra = DictionaryAttr(parser.parse_optional_dictionary_attr_dict())
         text = "\n".join(parser.parse_comma_separated_list(square, parser.parse_str_literal))
-        return cls(name, language, entry, text, **words, grid=grid, block=block, shared=shared, extra=extra)
+        return cls(name, language, entry, text, **words, grid=grid, block=block, shared=shared)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -118,9 +114,6 @@ class SourceOp(IRDLOperation):
             grid = ", ".join(str(g.data) for g in self.grid)
             block = ", ".join(str(b.data) for b in self.block)
             printer.print_string(f" grid [{grid}] block [{block}] shared {self.shared.data}")
-        if self.extra is not None:
-            printer.print_string(" ")
-            printer.print_attr_dict(self.extra.data)
         lines = [json.dumps(line, ensure_ascii=False) for line in self.text.data.split("\n")]
         printer.print_string(" [\n  " + ",\n  ".join(lines) + "]")
 

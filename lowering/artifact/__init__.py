@@ -1,0 +1,1 @@
+"""host.program as the data that the runtime reads."""
