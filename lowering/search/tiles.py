@@ -1,0 +1,53 @@
+"""Choosing the tile of a GPU matmul that does well at small and at large sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+
+from ...dialects.errors import LoweringError
+from ...dialects.kernel import FuncOp, MatmulOp
+from ...dialects.sym.expr import Expr
+from ...dialects.sym.substitute import evaluate_int
+from ..templates.matmul import CORES, MMA, SIMT, Candidate
+from ..templates.mma_tile import takes
+from ..templates.problem import MatmulProblem
+
+
+def matmul_schedule(kernel: MatmulOp, module: ModuleOp, target: str, sizes: Sequence[dict[str, int]]) -> DictionaryAttr:
+    """The template and tile for a matmul; the schedule that it has where no template computes it in this form."""
+    try:
+        problem = MatmulProblem(FuncOp("scheduled", kernel), module)
+    except LoweringError:
+        return kernel.schedule
+    on_matrix_units = target == "cuda" and takes(problem)
+    chosen = choose_tile(problem, MMA if on_matrix_units else SIMT, CORES[target], sizes)
+    template = "mma" if on_matrix_units else "simt"
+    return DictionaryAttr({"template": StringAttr(template), "tile": StringAttr(chosen.name)})
+
+
+def choose_tile(
+    problem: MatmulProblem, candidates: Sequence[Candidate], cores: int, sizes: Sequence[dict[str, int]]
+) -> Candidate:
+    """The tile whose time, relative to the best tile's, is least when added up over the sizes."""
+    usable = [c for c in candidates if problem.accumulator.bytes == 4 or c.sizes.rows * c.sizes.columns <= 64 * 64]
+    regret = dict.fromkeys(range(len(usable)), 0.0)
+    for symbols in sizes:
+        costs = [tile_cost(problem, c, cores, symbols) for c in usable]
+        best = min(costs)
+        for position, cost in enumerate(costs):
+            regret[position] += cost / best
+    return usable[min(regret, key=lambda position: (regret[position], position))]
+
+
+def tile_cost(problem: MatmulProblem, candidate: Candidate, cores: int, symbols: dict[str, int]) -> float:
+    """Result elements that the busiest core computes, at the rate that such tiles reach."""
+
+    def tiles(extent: Expr, size: int) -> int:
+        return max(1, -(-evaluate_int(extent, symbols) // size))
+
+    sizes = candidate.sizes
+    count = tiles(problem.rows.extent, sizes.rows) * tiles(problem.columns.extent, sizes.columns)
+    count *= tiles(problem.batch.extent, 1)
+    return -(-count // cores) * sizes.rows * sizes.columns / candidate.efficiency
