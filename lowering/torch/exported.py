@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
@@ -48,7 +49,10 @@ def decomposed(program: ExportedProgram) -> ExportedProgram:
     table = torch.export.default_decompositions()
     for overload in KEPT_WHOLE:
         table.pop(overload, None)
-    return program.run_decompositions(table)
+    with warnings.catch_warnings():
+        # torch 2.13 warns about its own use of this class while it copies the program.
+        warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)
+        return program.run_decompositions(table)
 
 
 def import_exported(program: ExportedProgram) -> ImportedGraph:

@@ -18,11 +18,11 @@ from ...dialects.errors import TypeRuleError
 from ...dialects.hlir.creation import ConstantOp, LiteralOp
 from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
 from ...dialects.sym.expr import Expr
-from ...dialects.sym.substitute import symbol_names
 from .element_types import element_type
 from .fx import returns_view, sympy_of, traced
 from .importer import GraphImporter, Parameter, Returned, build_module
 from .layout import inverse, memory_order
+from .linear_form import linear_form
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -72,6 +72,7 @@ class ImportedGraph:
     inputs: tuple[InputSlot, ...]
     outputs: tuple[OutputSlot, ...]
     mutated: tuple[int, ...]
+    placeholders: int
     guards: tuple[tuple[Expr, str], ...]
 
 
@@ -149,9 +150,9 @@ class FunctionImporter:
 
     def add_scalars(self) -> None:
         """Arguments for the sizes that no tensor has as a dim in one symbol. Call after all placeholders."""
-        shown = {s for parameter in self.parameters for d in parameter.type.dims for s in _solvable(d)}
+        shown = {s for parameter in self.parameters for d in parameter.type.dims for s in linear_symbol(d)}
         for node, position, name in self._scalars:
-            for symbol in _solvable(self.importer.values[node]):
+            for symbol in linear_symbol(self.importer.values[node]):
                 if symbol not in shown:
                     shown.add(symbol)
                     factor = self.importer.values[node].terms[0][1]
@@ -225,16 +226,12 @@ class FunctionImporter:
     def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
         """The module with everything that was added."""
         module = build_module(self.block, self.parameters, self.returned, self.symbols)
+        count = len(placeholders_of(self.graph_module.graph))
         mutated = tuple(r.index for r in self.returned if r.mutation and r.index is not None)
-        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, tuple(self.symbols.guards))
+        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, count, tuple(self.symbols.guards))
 
 
-def _solvable(value: Expr) -> list[str]:
-    """The one symbol of a linear form a*s + b with a > 0, or nothing."""
-    names = symbol_names(value)
-    rest = value - value.constant_term
-    if len(names) != 1 or len(rest.terms) != 1:
-        return []
-    monomial, scale = rest.terms[0]
-    linear = len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].kind == "symbol" and scale > 0
-    return names if linear else []
+def linear_symbol(size: Expr) -> list[str]:
+    """The symbol of a size a*s + b with a > 0, which the size determines; else nothing."""
+    form = linear_form(size)
+    return [] if form is None else [form[0]]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
+from math import inf, sqrt
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import BoolAttr
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
-from ....dialects.dtype import F64, I1
+from ....dialects.dtype import F64, I1, I64
 from ....dialects.hlir.arithmetic import ExpOp, LogOp, SubOp
 from ....dialects.hlir.attention import SdpaOp
-from ....dialects.hlir.elementwise import AddOp, MulOp
+from ....dialects.hlir.comparison import LessEqualOp
+from ....dialects.hlir.creation import IotaOp
+from ....dialects.hlir.elementwise import AddOp, MulOp, SelectOp
 from ....dialects.hlir.index_map import IndexMap
 from ....dialects.hlir.reduction import MaxOp, SumOp
-from ....dialects.hlir.types import ScalarAttr, axes_attr
+from ....dialects.hlir.types import MapAttr, ScalarAttr, axes_attr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, floordiv, index
 from ..call import Call, Handler
@@ -58,22 +60,34 @@ class Attention:
 
     def output(self, call: Call) -> SSAValue:
         """The attention itself, at the sizes of the query."""
-        y = self.emit(call).result
+        scale, causal = ScalarAttr.get(self.scale, F64), BoolAttr.from_bool(self.causal)
+        y = call.b.emit(SdpaOp, self.operands, scale=scale, causal=causal)
         return call.b.reshape(y, (*self.lead, *tensor_of(y).dims[-2:]))
 
-    def emit(self, call: Call) -> SdpaOp:
-        """The op on its operands of rank 4."""
-        scale, causal = ScalarAttr.get(self.scale, F64), BoolAttr.from_bool(self.causal)
-        (y,) = call.b.emit_all(SdpaOp, self.operands, scale=scale, causal=causal)
-        assert isinstance(y, OpResult) and isinstance(y.op, SdpaOp)
-        return y.op
-
-    def logsumexp(self, call: Call, op: SdpaOp) -> SSAValue:
-        """ln sum e^score over the keys of each query, in the computation dtype."""
+    def scores(self, call: Call) -> SSAValue:
+        """scale q k^T with the mask and the causal limit applied, in the computation dtype."""
         b = call.b
         q, k = (b.cast(x, tensor_of(x).dtype.compute) for x in self.operands[:2])
         scores = product(b, q, b.permute(k, [0, 1, 3, 2]))
-        scores = op.masked(b, b.emit(MulOp, [scores, b.constant(self.scale, tensor_of(scores))]))
+        type_ = tensor_of(scores)
+        scores = b.emit(MulOp, [scores, b.constant(self.scale, type_)])
+        nothing = b.constant(-inf, type_)
+        for mask in self.operands[3:]:
+            if tensor_of(mask).dtype == I1:
+                scores = b.emit(SelectOp, [mask, scores, nothing])
+            else:
+                scores = b.emit(AddOp, [scores, b.cast(mask, type_.dtype)])
+        if self.causal:
+            places = [
+                b.emit(IotaOp, [], value=MapAttr.get(4, [index(i)]), shape=type_.shape, dtype=I64.attr) for i in (3, 2)
+            ]
+            scores = b.emit(SelectOp, [b.emit(LessEqualOp, places), scores, nothing])
+        return scores
+
+    def logsumexp(self, call: Call) -> SSAValue:
+        """ln sum e^score over the keys of each query, in the computation dtype."""
+        b = call.b
+        scores = self.scores(call)
         top = b.emit(MaxOp, [scores], axes=axes_attr([3]))
         terms = b.emit(ExpOp, [b.emit(SubOp, [scores, b.restore_axes(top, [3], tensor_of(scores).dims)])])
         return b.emit(AddOp, [b.emit(LogOp, [b.emit(SumOp, [terms], axes=axes_attr([3]))]), top])
@@ -114,12 +128,10 @@ def with_logsumexp(mask: str) -> Handler:
         _no_dropout(call)
         call.ignore("return_debug_mask", "compute_log_sumexp", "compute_logsumexp")
         inputs = Attention(call, mask)
-        op = inputs.emit(call)
-        output = call.b.reshape(op.result, call.fake(0).dims)
-        results: list[SSAValue | None] = [output] + [None] * (call.result_count - 1)
+        results: list[SSAValue | None] = [inputs.output(call)] + [None] * (call.result_count - 1)
         if call.is_read(1):
             fake = call.fake(1)
-            results[1] = call.b.reshape(call.b.cast(inputs.logsumexp(call, op), fake.type.dtype), fake.dims)
+            results[1] = call.b.reshape(call.b.cast(inputs.logsumexp(call), fake.type.dtype), fake.dims)
         others = [i for i in range(2, len(results)) if call.is_read(i)]
         if others:
             raise UnsupportedNodeError(f"has its result {others[0]} read, which only the kernels of torch understand")
@@ -128,10 +140,35 @@ def with_logsumexp(mask: str) -> Handler:
     return handler
 
 
+def gradient(call: Call) -> list[SSAValue]:
+    """The gradients of query, key and value from the output and the log of each row's sum.
+
+    With p = e^(score - logsumexp): dv = p^T g, ds = p (g v^T - sum(g out)), dq = scale ds k, dk = scale ds^T q.
+    """
+    b = call.b
+    _no_dropout(call)
+    inputs = Attention(call, "attn_mask")
+    q, k, v = (b.cast(x, tensor_of(x).dtype.compute) for x in inputs.operands[:3])
+    grad, out, rows = (b.cast(call.tensor(n), tensor_of(q).dtype) for n in ("grad_out", "out", "logsumexp"))
+    scores = inputs.scores(call)
+    dims = tensor_of(scores).dims
+    p = b.emit(ExpOp, [b.emit(SubOp, [scores, b.restore_axes(rows, [3], dims)])])
+    common = b.emit(SumOp, [b.emit(MulOp, [grad, out])], axes=axes_attr([3]))
+    slope = b.emit(SubOp, [product(b, grad, b.permute(v, [0, 1, 3, 2])), b.restore_axes(common, [3], dims)])
+    ds = b.emit(MulOp, [b.emit(MulOp, [p, slope]), b.constant(inputs.scale, tensor_of(scores))])
+    results = [
+        product(b, ds, k),
+        product(b, b.permute(ds, [0, 1, 3, 2]), q),
+        product(b, b.permute(p, [0, 1, 3, 2]), grad),
+    ]
+    return [b.cast(r, call.fake(i).type.dtype) for i, r in enumerate(results)]
+
+
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "aten.scaled_dot_product_attention.default": attention,
         "aten._scaled_dot_product_flash_attention_for_cpu.default": with_logsumexp("attn_mask"),
+        "aten._scaled_dot_product_flash_attention_for_cpu_backward.default": gradient,
         "aten._scaled_dot_product_flash_attention.default": with_logsumexp(""),
         "aten._scaled_dot_product_efficient_attention.default": with_logsumexp("attn_bias"),
         "aten._scaled_dot_product_cudnn_attention.default": with_logsumexp("attn_bias"),

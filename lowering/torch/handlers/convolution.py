@@ -23,17 +23,15 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..unsupported import UnsupportedNodeError
+from .convolution_gradients import per_dim, transposed_convolution
 from .indexing import gather_elements
 
 
-def _per_dim(values: Sequence[int], spatial: int) -> list[int]:
-    return list(values) * spatial if len(values) == 1 else list(values)
-
-
 def convolution(call: Call) -> SSAValue:
-    """aten.convolution, forward only; and conv1d, conv2d, conv3d, whose input may lack the batch dim."""
+    """aten.convolution; and conv1d, conv2d, conv3d, whose input may lack the batch dim."""
     if "transposed" in call.argument_names:
-        call.require("transposed", False)
+        if call.flag("transposed"):
+            return transposed_convolution(call)
         call.ignore("output_padding")
     x = call.tensor("input")
     weight, bias = call.tensor("weight"), call.optional_tensor("bias")
@@ -42,7 +40,7 @@ def convolution(call: Call) -> SSAValue:
     x = x if batched else call.b.reshape(x, [1, *tensor_of(x).dims])
     if not call.dtype.is_float:
         raise UnsupportedNodeError("is not supported on integers")
-    settings = {name: ints_attr(_per_dim(call.integers(name), spatial)) for name in ("stride", "padding", "dilation")}
+    settings = {name: ints_attr(per_dim(call.integers(name), spatial)) for name in ("stride", "padding", "dilation")}
     operands = [x, weight] if bias is None else [x, weight, bias]
     y = call.b.emit(ConvOp, operands, **settings, groups=IntAttr(call.integer("groups")))
     return y if batched else call.b.reshape(y, call.dims)
@@ -53,10 +51,10 @@ class Windows:
 
     def __init__(self, call: Call, x: SSAValue, dilated: bool):
         self.spatial = spatial = tensor_of(x).rank - 2
-        self.kernel = _per_dim(call.integers("kernel_size"), spatial)
-        self.stride = _per_dim(call.integers("stride") or self.kernel, spatial)
-        self.padding = _per_dim(call.integers("padding"), spatial)
-        self.dilation = _per_dim(call.integers("dilation"), spatial) if dilated else [1] * spatial
+        self.kernel = per_dim(call.integers("kernel_size"), spatial)
+        self.stride = per_dim(call.integers("stride") or self.kernel, spatial)
+        self.padding = per_dim(call.integers("padding"), spatial)
+        self.dilation = per_dim(call.integers("dilation"), spatial) if dilated else [1] * spatial
         call.require("ceil_mode", False)
 
     def read(self, call: Call, x: SSAValue, filler: float, dims: Sequence[Expr]) -> SSAValue:

@@ -12,10 +12,9 @@ from ....dialects.hlir.arranging import ConcatOp, PadOp
 from ....dialects.hlir.index_map import IndexMap
 from ....dialects.hlir.types import ScalarAttr, ShapeAttr
 from ....dialects.op import tensor_of
-from ....dialects.sym.bounds import interval, proves_nonnegative
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
-from ..unsupported import UnsupportedNodeError
+from .signs import is_negative
 
 
 def concat(call: Call) -> SSAValue:
@@ -51,15 +50,6 @@ def amounts(call: Call, rank: int) -> tuple[list[Expr], list[Expr]]:
     return low, high
 
 
-def _is_negative(call: Call, amount: Expr) -> bool:
-    if proves_nonnegative(amount, call.bounds):
-        return False
-    high = interval(amount, call.bounds).high
-    if high is None or high >= 0:
-        raise UnsupportedNodeError(f"pads by {amount}, whose sign is not known")
-    return True
-
-
 def constant_pad(call: Call) -> SSAValue:
     """`value` around self; a negative amount crops."""
     b = call.b
@@ -67,7 +57,7 @@ def constant_pad(call: Call) -> SSAValue:
     type_ = tensor_of(x)
     low, high = amounts(call, type_.rank)
     zero = constant(0)
-    cropped = [[a if _is_negative(call, a) else zero for a in side] for side in (low, high)]
+    cropped = [[a if is_negative(call, a) else zero for a in side] for side in (low, high)]
     dims = [d + a + c for d, a, c in zip(type_.dims, *cropped, strict=True)]
     exprs = [index(i) - a for i, a in enumerate(cropped[0])]
     x = b.view(x, IndexMap(type_.rank, tuple(exprs)), dims)

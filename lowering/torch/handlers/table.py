@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..call import Handler
@@ -11,6 +11,7 @@ from . import (
     attention,
     comparison,
     convolution,
+    convolution_gradients,
     copying,
     creation,
     indexing,
@@ -26,33 +27,27 @@ from . import (
     views,
 )
 
+MODULES = (
+    pointwise,  # first: what it takes from the catalogue may be replaced
+    activations,
+    attention,
+    comparison,
+    convolution,
+    convolution_gradients,
+    copying,
+    creation,
+    indexing,
+    joining,
+    mathematics,
+    matmul,
+    normalization,
+    ordering,
+    reductions,
+    scattering,
+    softmax,
+    views,
+)
 
-def _merged(tables: Sequence[Mapping[str, Handler]]) -> Mapping[str, Handler]:
-    """One table; a later one wins, so that what the catalogue gives can be replaced."""
-    merged: dict[str, Handler] = {}
-    for table in tables:
-        merged.update(table)
-    return MappingProxyType(merged)
-
-
-HANDLERS = _merged(
-    [
-        module.HANDLERS
-        for module in (
-            pointwise,
-            *(
-                activations,
-                attention,
-                comparison,
-                convolution,
-                copying,
-                creation,
-                indexing,
-                joining,
-                mathematics,
-                matmul,
-            ),
-            *(normalization, ordering, reductions, scattering, softmax, views),
-        )
-    ]
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {name: handler for module in MODULES for name, handler in module.HANDLERS.items()}
 )

@@ -11,11 +11,11 @@ from xdsl.ir import SSAValue
 from ....dialects.hlir.elementwise import BitcastOp
 from ....dialects.hlir.index_map import IndexMap, identity
 from ....dialects.op import tensor_of
-from ....dialects.sym.bounds import interval, proves_nonnegative
 from ....dialects.sym.expr import Expr, constant, floordiv, index, maximum, minimum
 from ..call import Call, Handler
 from ..element_types import element_type
 from ..unsupported import UnsupportedNodeError
+from .signs import is_at_most, is_negative
 
 
 def reshape(call: Call) -> SSAValue:
@@ -95,15 +95,9 @@ def slice_view(call: Call, x: SSAValue, axis: int, start: Expr, step: int, lengt
 
 def clamped_start(call: Call, value: Expr, extent: Expr) -> Expr:
     """Python's start of a slice: negative counts from the end, then it is limited to [0, extent]."""
-    bounds = call.bounds
-    if not proves_nonnegative(value, bounds):
-        high = interval(value, bounds).high
-        if high is None or high >= 0:
-            raise UnsupportedNodeError(f"starts a slice at {value}, whose sign is not known")
+    if is_negative(call, value):
         value = maximum(value + extent, constant(0))
-    if proves_nonnegative(extent - value, bounds):
-        return value
-    return minimum(value, extent)
+    return value if is_at_most(call, value, extent) else minimum(value, extent)
 
 
 def slice_along(call: Call) -> SSAValue:
@@ -123,10 +117,7 @@ def select(call: Call) -> SSAValue:
     type_ = tensor_of(x)
     axis = call.axis("dim", type_.rank)
     position = call.expression("index")
-    if not proves_nonnegative(position, call.bounds):
-        high = interval(position, call.bounds).high
-        if high is None or high >= 0:
-            raise UnsupportedNodeError(f"selects the index {position}, whose sign is not known")
+    if is_negative(call, position):
         position = position + type_.dims[axis]
     kept = [i for i in range(type_.rank) if i != axis]
     exprs = [position if i == axis else index(kept.index(i)) for i in range(type_.rank)]

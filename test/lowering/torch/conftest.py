@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, GraphModule, Node
+
 from albumen.dialects.dtype import dtype_named
 from albumen.dialects.evaluate import evaluate_function
+from albumen.lowering.torch.binding import SymbolBinding
 from albumen.lowering.torch.exported import import_exported, weights_of
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.traced import import_traced
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import Graph, GraphModule, Node
 
 pytestmark = pytest.mark.torch
 
@@ -50,11 +52,13 @@ def assert_close(found: np.ndarray, expected: torch.Tensor, tolerance: float | N
     np.testing.assert_allclose(a, b, rtol=limit * 4, atol=limit * min(scale, 1.0))
 
 
-def evaluate(imported: ImportedGraph, tensors: Sequence[Any], weights: dict[str, torch.Tensor] | None = None) -> list[Any]:
+def evaluate(
+    imported: ImportedGraph, tensors: Sequence[Any], weights: dict[str, torch.Tensor] | None = None
+) -> list[Any]:
     """What the imported graph returns for the values of its placeholders, in torch's order of outputs."""
     values = weights or {}
     arrays: list[np.ndarray] = []
-    symbols: dict[str, int] = {}
+    symbols = SymbolBinding(imported).symbols(tensors)
     for slot in imported.inputs:
         value = slot.constant if slot.constant is not None else values.get(slot.name)
         value = tensors[slot.placeholder] if value is None else value
@@ -127,7 +131,8 @@ def check_call() -> Callable[..., None]:
 
 @pytest.fixture
 def check_model() -> Callable[..., ImportedGraph]:
-    """`check_model(model, args, kwargs, dynamic_shapes=..., also=[(args, kwargs)])`: a module through torch.export, against eager."""
+    """`check_model(model, args, kwargs, dynamic_shapes=..., also=[(args, kwargs)])`: a module through torch.export,
+    against eager."""
 
     def check(
         model: torch.nn.Module,
@@ -164,5 +169,3 @@ def export(model: torch.nn.Module, args: Sequence[Any], kwargs: Any = None, dyna
 def leaves(value: Any) -> list[Any]:
     """The tensors in a nest of containers."""
     return [v for v in torch.utils._pytree.tree_leaves(value) if isinstance(v, torch.Tensor)]
-
-

@@ -1,0 +1,157 @@
+"""`torch.compile(model, backend="albumen")`: AOTAutograd's graphs, forward and backward, compiled and called without
+copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch._guards import TracingContext
+from torch.fx import GraphModule
+
+from ...dialects.errors import OptionError
+from .calling import LoadedGraph, Run
+from .compilation import compile_imported, device_of, resolved_options
+from .exported import KEPT_WHOLE
+from .function import placeholders_of
+from .fx import traced_tensors
+from .traced import import_traced
+
+aten = torch.ops.aten
+
+KEPT = (
+    *KEPT_WHOLE,
+    aten._scaled_dot_product_flash_attention_for_cpu.default,
+    aten._scaled_dot_product_flash_attention.default,
+    aten._scaled_dot_product_efficient_attention.default,
+    aten._scaled_dot_product_cudnn_attention.default,
+    aten.native_layer_norm.default,
+    aten.native_group_norm.default,
+    aten.embedding_dense_backward.default,
+    aten.silu_backward.default,
+    aten.sigmoid_backward.default,
+    aten.tanh_backward.default,
+    aten.threshold_backward.default,
+)
+"""What AOTAutograd leaves whole because a handler takes it so."""
+
+
+TAKEN_APART = (
+    aten._native_batch_norm_legit_functional,
+    aten._native_batch_norm_legit,
+    aten.native_batch_norm,
+    aten.native_batch_norm_backward,
+    aten.native_layer_norm_backward,
+    aten.gelu_backward,
+)
+"""What training needs and torch's core table leaves whole."""
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """torch's core decompositions without the ops that are imported whole."""
+    table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
+    table.update(get_decompositions(TAKEN_APART))
+    for overload in KEPT:
+        table.pop(overload, None)
+    return table
+
+
+def albumen_backend(
+    graph_module: GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Any:
+    """The backend that the entry point of `torch_dynamo_backends` names. `options` are the fields of `CompileOptions`.
+
+    Raises:
+        OptionError: an unknown option, or a `mode`, which only Inductor has.
+    """
+    if mode not in (None, "default"):
+        raise OptionError(f"mode={mode!r} is not known", hint="leave it out, and pass options={...}")
+    device = device_of(value for value in example_inputs if isinstance(value, torch.Tensor))
+    resolved_options(options, device)  # a wrong option is an error before anything is traced
+    return aot_functions(graph_module, example_inputs, GraphCompiler(options, source_names(graph_module)))
+
+
+def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], compiler: GraphCompiler) -> Any:
+    """What dynamo calls: AOTAutograd's wrapper around the functions that the compiler makes of its graphs."""
+    return aot_module_simplified(
+        graph_module,
+        list(example_inputs),
+        fw_compiler=compiler.forward,
+        bw_compiler=compiler.backward,
+        inference_compiler=compiler.forward,
+        decompositions=decompositions(),
+        keep_inference_input_mutations=True,
+    )
+
+
+def source_names(graph_module: GraphModule) -> list[str]:
+    """What the placeholders of dynamo's graph are called in the user's program: layer.weight, x, ..."""
+    names: list[str] = []
+    for node in placeholders_of(graph_module.graph):
+        argument: Any = node.meta.get("grapharg")
+        source = str(getattr(getattr(argument, "source", None), "name", "") or "")
+        parts = [p for p in _NAME_PARTS.findall(source) if p not in _CONTAINERS]
+        names.append(".".join(parts) or node.name)
+    return names
+
+
+_NAME_PARTS = re.compile(r"[A-Za-z_]\w*|\d+")
+_CONTAINERS = ("L", "G", "self", "_modules", "_parameters", "_buffers", "args", "kwargs")
+
+
+class GraphCompiler:
+    """Compiles the graphs that AOTAutograd makes of one dynamo graph."""
+
+    def __init__(self, options: Mapping[str, Any] | None, names: Sequence[str]):
+        self.options = options
+        self.names = names
+
+    def forward(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Any:
+        """The forward or inference graph."""
+        context = TracingContext.try_get()
+        metadata = None if context is None else context.fw_metadata
+        fixed: Sequence[int] = () if metadata is None else metadata.static_input_indices
+        return self.compile(graph_module, fixed, self.names)
+
+    def backward(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Any:
+        """The backward graph; its weights are saved values like the others."""
+        return self.compile(graph_module, (), ())
+
+    def compile(self, graph_module: GraphModule, static_inputs: Sequence[int], names: Sequence[str]) -> Any:
+        """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""
+        placeholders = placeholders_of(graph_module.graph)
+        device = device_of(tensor for node in placeholders for tensor in traced_tensors(node))
+        imported = import_traced(graph_module, names=names, static_inputs=static_inputs)
+        options = resolved_options(self.options, device)
+        if options.dump_ir:
+            options = replace(options, dump_ir=str(_free_folder(Path(options.dump_ir))))
+        loaded = LoadedGraph(imported, compile_imported(imported, options), device, {})
+        return _boxed(loaded.runner())
+
+
+def _boxed(run: Run) -> Any:
+    def call(values: list[Any]) -> Sequence[Any]:
+        results = run(values)
+        values.clear()
+        return results
+
+    call._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    return call
+
+
+def _free_folder(parent: Path) -> Path:
+    """The first of graph0, graph1, ... that is not there: each graph of a model gets its own dump."""
+    number = 0
+    while (parent / f"graph{number}").exists():
+        number += 1
+    return parent / f"graph{number}"

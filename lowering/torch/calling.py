@@ -1,0 +1,153 @@
+"""Calls of a loaded program with torch tensors: placeholders in, the values that the graph returns out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import torch
+
+from ...dialects.errors import UnsupportedError
+from ...dialects.sym.expr import Expr
+from ...runtime.artifact import Artifact
+from ...runtime.config import configuration
+from ...runtime.errors import ShapeError
+from ...runtime.program import Program
+from ..recompile import recompile
+from .adapter import TorchAdapter
+from .artifact_layout import with_logical_layouts
+from .binding import SymbolBinding, evaluated
+from .function import ImportedGraph, InputSlot, OutputSlot
+
+Run = Callable[[list[Any]], Sequence[Any]]
+"""Values of the placeholders in, in order; the returned values out, in order."""
+
+
+class LoadedGraph:
+    """A compiled graph as a function of its placeholders' values.
+
+    `weights` are bound once, by argument name, in logical order. The first `offset` placeholders, all bound, are not
+    passed.
+    """
+
+    def __init__(
+        self,
+        imported: ImportedGraph,
+        artifact: Artifact,
+        device: torch.device,
+        weights: Mapping[str, torch.Tensor],
+        offset: int = 0,
+    ):
+        self.imported = imported
+        slots = {slot.name: slot for slot in imported.inputs}
+        constants = {s.name: s.constant.to(device) for s in imported.inputs if s.constant is not None}
+        bound = {name: in_memory_order(value, slots[name]) for name, value in {**constants, **weights}.items()}
+        self.artifact = with_logical_layouts(artifact, imported, bound)
+        self.program = Program(self.artifact, str(device), recompile=partial(recompile, compiler=configuration().cc))
+        self._call = self.program.caller(TorchAdapter(), bound)
+        self._given = [slot for slot in imported.inputs if slot.name not in bound]
+        self._offset = offset
+        self._binding = SymbolBinding(imported, offset)
+        self._check_mutations(bound)
+
+    def _check_mutations(self, bound: Mapping[str, Any]) -> None:
+        copied = [self.imported.inputs[i].name for i in self.imported.mutated if not self.imported.inputs[i].dense]
+        if any(name in bound for name in copied):
+            hint = "make it contiguous before compiling"
+            raise UnsupportedError("the model writes into tensors that are not dense", copied, hint=hint)
+
+    def runner(self, *, check_guards: bool = False) -> Run:
+        """The function, with as little Python around the program's call as the graph needs."""
+        run = self._plain_runner()
+        for index in self.imported.mutated:
+            if not self.imported.inputs[index].dense:
+                run = _copying_back(run, self.imported.inputs[index].placeholder - self._offset)
+        return self._guarded(run) if check_guards and self.imported.guards else run
+
+    def _plain_runner(self) -> Run:
+        take, give, call = self._take(), self._give(), self._call
+        if give is None:
+            return call if take is None else lambda values: call(take(values))
+        if take is None:
+            return lambda values: give(values, call(values))
+        return lambda values: give(values, call(take(values)))
+
+    def _take(self) -> Callable[[list[Any]], list[Any]] | None:
+        """Placeholder values -> program inputs; None where they are the same list."""
+        slots, offset = self._given, self._offset
+        if all(slot.dense and slot.divisor == 1 for slot in slots):
+            positions = [slot.placeholder - offset for slot in slots]
+            if positions == list(range(self.imported.placeholders - offset)):
+                return None
+            if len(positions) > 1:
+                pick = itemgetter(*positions)
+                return lambda values: list(pick(values))
+        return lambda values: [_value(slot, values[slot.placeholder - offset]) for slot in slots]
+
+    def _give(self) -> Callable[[list[Any], tuple[Any, ...]], Sequence[Any]] | None:
+        """Program outputs -> returned values; None where they are the same tuple."""
+        slots, binding, inputs = self.imported.outputs, self._binding, self.imported.inputs
+        if all(slot.result == i and slot.alias is None for i, slot in enumerate(slots)):
+            return None
+        viewed = {s.alias: inputs[s.alias].placeholder - self._offset for s in slots if s.alias is not None}
+
+        def give(values: list[Any], results: tuple[Any, ...]) -> Sequence[Any]:
+            symbols = binding.symbols(values)
+            return [_returned(slot, results, values, viewed, symbols) for slot in slots]
+
+        return give
+
+    def _guarded(self, run: Run) -> Run:
+        guards, binding = self.imported.guards, self._binding
+
+        def checked(values: list[Any]) -> Sequence[Any]:
+            symbols = binding.symbols(values)
+            for expr, relation in guards:
+                (found,) = evaluated([expr], symbols)
+                if found != 0 if relation == "==" else found < 0:
+                    raise ShapeError(
+                        f"the sizes {dict(symbols)} break the condition {expr} {relation} 0 of the model",
+                        hint="call it with sizes like those it was compiled with",
+                    )
+            return run(values)
+
+        return checked
+
+
+def in_memory_order(value: torch.Tensor, slot: InputSlot) -> torch.Tensor:
+    """The tensor with its dims in the order in which they lie in memory; a copy only of what is not dense."""
+    return value.detach().permute(slot.order) if slot.dense else value.detach().contiguous()
+
+
+def _copying_back(run: Run, position: int) -> Run:
+    """For an input that is not dense but written: the program writes a copy, which is copied back."""
+
+    def copying(values: list[Any]) -> Sequence[Any]:
+        original = values[position]
+        values[position] = original.contiguous()
+        results = run(values)
+        original.copy_(values[position])
+        return results
+
+    return copying
+
+
+def _value(slot: InputSlot, value: Any) -> Any:
+    if slot.role == "scalar":
+        return int(value) // slot.divisor
+    return value if slot.dense else value.contiguous()
+
+
+def _returned(
+    slot: OutputSlot, results: tuple[Any, ...], values: list[Any], viewed: Mapping[int, int], symbols: Mapping[str, int]
+) -> Any:
+    if slot.alias is not None and slot.geometry is not None:
+        sizes, strides, offset = slot.geometry
+        (start,) = evaluated([offset], symbols)
+        source: torch.Tensor = values[viewed[slot.alias]]
+        return source.as_strided(evaluated(sizes, symbols), evaluated(strides, symbols), start)
+    if slot.result >= 0:
+        return results[slot.result]
+    return evaluated([slot.size], symbols)[0] if isinstance(slot.size, Expr) else slot.value
