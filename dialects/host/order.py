@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ..sym.bounds import Bounds, proves_nonnegative
 from ..sym.expr import Atom, Expr, monomial_expr
 
 MOST_CHOICES = 32
 """Up to how many ways to choose arguments of maxima are tried."""
+
+
+@dataclass
+class Order:
+    """What is proven of sizes under some bounds; answers are kept, since a program asks the same again and again."""
+
+    bounds: Bounds
+    known: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
+
+    def at_most(self, a: Expr, b: Expr) -> bool:
+        """Whether a <= b is proven."""
+        difference = b - a
+        if difference not in self.known:
+            self.known[difference] = proves_at_most(a, b, self.bounds)
+        return self.known[difference]
 
 
 def proves_at_most(a: Expr, b: Expr, bounds: Bounds) -> bool:

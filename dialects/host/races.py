@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..sym.bounds import Bounds
 from .buffers import ArenaOp, InputOp, OutputOp, SliceOp
-from .order import proves_at_most
+from .order import Order
 from .steps import STEPS, Use
 
 
@@ -73,10 +73,11 @@ def _check_use(op: Operation, mode: str, buffer: SSAValue, lives: dict[SSAValue,
 
 
 def _check_slices(ops: Sequence[Operation], lives: dict[SSAValue, _Life], bounds: Bounds) -> None:
+    order = Order(bounds)
     slices = [op for op in ops if isinstance(op, SliceOp) and op.buffer in lives]
     arena = next((op for op in ops if isinstance(op, ArenaOp)), None)
     for one in slices:
-        if arena is None or not proves_at_most(one.end, arena.size.data, bounds):
+        if arena is None or not order.at_most(one.end, arena.size.data):
             size = "no arena" if arena is None else f"an arena of {arena.size.data} bytes"
             raise VerifyException(f"the slice at {one.offset.data} ends at {one.end}, outside {size}")
     slices.sort(key=lambda op: lives[op.buffer].first)
@@ -85,11 +86,11 @@ def _check_slices(ops: Sequence[Operation], lives: dict[SSAValue, _Life], bounds
         start = lives[one.buffer].first
         alive = [other for other in alive if lives[other.buffer].last >= start]
         for other in alive:
-            if not _disjoint(one, other, bounds):
+            if not _disjoint(one, other, order):
                 where = f"the slices at {other.offset.data} and {one.offset.data}"
                 raise VerifyException(f"{where} overlap while both are in use (step {start})")
         alive.append(one)
 
 
-def _disjoint(a: SliceOp, b: SliceOp, bounds: Bounds) -> bool:
-    return proves_at_most(a.end, b.offset.data, bounds) or proves_at_most(b.end, a.offset.data, bounds)
+def _disjoint(a: SliceOp, b: SliceOp, order: Order) -> bool:
+    return order.at_most(a.end, b.offset.data) or order.at_most(b.end, a.offset.data)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ...dialects.host.order import proves_at_most
+from ...dialects.host.order import Order
 from ...dialects.sym.bounds import Bounds, simplify
 from ...dialects.sym.expr import Expr, ceildiv, constant, maximum, monomial_expr
 
@@ -104,10 +104,11 @@ def _slots(
 ) -> tuple[dict[int, Expr], Expr]:
     """Values whose lives do not meet share a slot, those of comparable size first."""
     slots: list[_Slot] = []
+    known = Order(bounds)
     for i in order:
         free = [s for s in slots if not any(requests[i].meets(requests[j]) for j in s.members)]
         size = requests[i].size
-        fitting = [s for s in free if any(proves_at_most(size, other, bounds) for other in s.sizes)]
+        fitting = [s for s in free if any(known.at_most(size, other) for other in s.sizes)]
         if fitting or free:
             slot = (fitting or free)[0]
         else:
@@ -139,8 +140,9 @@ def _alive(requests: Sequence[Request]) -> list[Expr]:
 def largest(values: Iterable[Expr], bounds: Bounds, measure: Measure) -> Expr:
     """The maximum of the values, without those that another one always reaches; 0 for none."""
     distinct = sorted(dict.fromkeys(values), key=lambda e: (-measure(e), str(e)))
+    known = Order(bounds)
     kept: list[Expr] = []
     for value in distinct:
-        if not any(proves_at_most(value, other, bounds) for other in kept):
+        if not any(known.at_most(value, other) for other in kept):
             kept.append(value)
     return maximum(*kept) if kept else constant(0)
