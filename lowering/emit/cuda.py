@@ -230,9 +230,9 @@ def _parameters(printer: TextPrinter, kernel: KernelOp) -> list[str]:
 
 
 def _print_kernel(printer: TextPrinter, kernel: KernelOp) -> None:
-    bounds = str(kernel.threads)
-    if kernel.min_blocks is not None:
-        bounds += f", {kernel.min_blocks.value.data}"
+    # Without a number of blocks the compiler spills registers of some kernels to fit more of them.
+    blocks = kernel.min_blocks.value.data if kernel.min_blocks is not None else 1
+    bounds = f"{kernel.threads}, {blocks}"
     parameters = ", ".join(_parameters(printer, kernel))
     head = f'extern "C" __global__ void __launch_bounds__({bounds}) {kernel.sym_name.data}({parameters})'
     with printer.braces(head):

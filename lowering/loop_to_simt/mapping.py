@@ -38,6 +38,11 @@ LIMITS = {"cuda": ThreadLimits(shared_bytes=227 * 1024), "metal": ThreadLimits(s
 
 ROWS_THREADS = 128
 """Threads of a block that holds several rows."""
+RESIDENT_THREADS = 1024
+"""Threads that a multiprocessor should hold, for enough loads under way: 64 registers a thread. Half as many where
+rows in registers need more."""
+OTHER_REGISTERS = 32
+"""What a thread needs beside its part of the rows."""
 TILES_A_THREAD = 4
 """Tiles of a row that each thread should get: enough loads under way, few enough registers."""
 
@@ -90,8 +95,9 @@ class KernelMapper:
         code.memories |= self.memories
         ThreadCode.run(code, nest.before)
 
-    def finish(self, grid: Expr, threads: int, smem: int) -> simt.KernelOp:
+    def finish(self, grid: Expr, threads: int, smem: int = 0, row_registers: int = 0) -> simt.KernelOp:
         """The kernel with everything emitted so far."""
+        resident = RESIDENT_THREADS if row_registers + OTHER_REGISTERS <= 64 else RESIDENT_THREADS // 2
         kernel = self.kernel
         new = simt.KernelOp(
             kernel.sym_name.data,
@@ -99,6 +105,7 @@ class KernelMapper:
             grid=[ExprAttr.get(self.space.simplify(grid))],
             block=[threads, 1, 1],
             smem=-(-smem // 16) * 16,
+            min_blocks=max(1, resident // threads),
             symbols=[name.data for name in kernel.symbols],
             modes=[mode.data for mode in kernel.modes],
             body=Region(self.block),
@@ -124,7 +131,7 @@ class KernelMapper:
         inside = None if whole else self.emitter.less(tile, tiling.count)
         with self.emitter.when(inside):
             code.tile(nest.body, tiling, tile, [], lambda carried: carried)
-        return self.finish(grid, threads, 0)
+        return self.finish(grid, threads)
 
     def named(self, value: SSAValue, extent: Expr) -> Expr:
         """A variable for a value that is only known to lie below the extent."""
@@ -159,7 +166,7 @@ class KernelMapper:
         code.live = live
         self.prepare(code, nest)
         code.run(nest.body.ops)
-        return self.finish(blocks_for(rows, count), width * count, shared.used)
+        return self.finish(blocks_for(rows, count), width * count, shared.used, planner.plan.registers)
 
     def _team_size(self, planner: RowPlanner) -> tuple[int, int]:
         """(threads of a team, teams of a block)."""

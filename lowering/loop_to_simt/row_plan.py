@@ -64,6 +64,8 @@ class RowPlan:
     """Scratch rows that each thread keeps its part of."""
     cached: list[list[LoadOp]] = field(default_factory=list[list[LoadOp]])
     """Loads that read the same elements in several loops: the first keeps them."""
+    registers: int = 0
+    """32-bit registers that a thread spends on rows."""
     private: set[SSAValue] = field(default_factory=set[SSAValue])
     """Buffers of which each thread touches only elements that no other thread touches."""
 
@@ -191,6 +193,7 @@ class RowPlanner:
                 budget -= cost
         for root in readable:
             budget -= self._cache_reads(by_root.get(root, []), budget)
+        self.plan.registers = ROW_REGISTERS - budget
 
     def _is_private(self, root: SSAValue, uses: Sequence[tuple[TeamLoop, Access]]) -> bool:
         """All uses are at one offset of loops with one tiling, and the offset tells the elements of the row apart."""

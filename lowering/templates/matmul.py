@@ -41,7 +41,7 @@ SIMT = (
     Candidate(TileSizes(128, 64, 8, 8, 4), 0.85),
     Candidate(TileSizes(64, 64, 16, 8, 4), 0.8),
     Candidate(TileSizes(32, 64, 16, 4, 4), 0.6),
-    Candidate(TileSizes(32, 32, 32, 4, 4), 0.5),
+    Candidate(TileSizes(32, 32, 16, 4, 4), 0.5),
     Candidate(TileSizes(16, 64, 32, 4, 4), 0.4),
 )
 MMA = (

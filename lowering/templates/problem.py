@@ -12,21 +12,18 @@ from ...dialects.dtype import DType
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.contraction import ContractOp
 from ...dialects.hlir.index_map import IndexMap, compose
-from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
 from ...dialects.kernel import FuncOp, MatmulOp
 from ...dialects.kernel.placement import full_map
 from ...dialects.op import tensor_of
 from ...dialects.sym.expr import Expr, constant, floordiv, symbol
-from ...dialects.sym.substitute import index_numbers, symbol_names
+from ...dialects.sym.substitute import index_numbers
 from ..kernel_to_loop.expand import expand_composites
+from ..kernel_to_loop.frame import ALIGNMENT, function_symbols
 from ..kernel_to_loop.scalar_ops import element_type
 from ..loop_to_simt.emitter import Emitter
 from ..loop_to_simt.index_space import IndexSpace
 from ..loop_to_simt.tiling import product
 from .region import RegionCode
-
-POINTER_ALIGNMENT = 16
-"""Bytes that arguments of kernels are aligned to, as kernel_to_loop documents."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class MatmulProblem:
         self.indices = IndexSpace(module)
         self.block = Block()
         self.emitter = Emitter(self.indices, self.block)
-        self.symbols = symbols_of_function(function)
+        self.symbols = function_symbols(function)
         self.results: list[SSAValue] = []
         self.region = RegionCode(self.emitter, self.placement.space, self._add_arguments())
         self.lhs = self._operand(self.contraction.lhs, self.contraction.lhs_map.data)
@@ -105,7 +102,7 @@ class MatmulProblem:
 
     def _pointer(self, value: SSAValue, hint: str | None) -> SSAValue:
         element = element_type(tensor_of(value).dtype)
-        alignment = max(POINTER_ALIGNMENT, simt.element_bytes(element))
+        alignment = max(ALIGNMENT, simt.element_bytes(element))
         return self._argument(simt.PtrType.of(element, simt.Space.Global, alignment), hint)
 
     def _argument(self, kind: Attribute, hint: str | None) -> SSAValue:
@@ -185,22 +182,3 @@ class MatmulProblem:
             value.name_hint = hint
         self.emitter.place(variable, value)
         return variable
-
-
-def symbols_of_function(function: FuncOp) -> list[str]:
-    """Names of the symbols that occur anywhere in a kernel function (types, shapes, maps), sorted."""
-    names: set[str] = set()
-    for op in function.walk():
-        for attribute in (*op.properties.values(), *(value.type for value in (*op.operands, *op.results))):
-            names.update(_symbols(attribute))
-    return sorted(names)
-
-
-def _symbols(attribute: Attribute) -> list[str]:
-    if isinstance(attribute, TensorType):
-        return attribute.symbol_names()
-    if isinstance(attribute, ShapeAttr):
-        return [name for dim in attribute.data for name in symbol_names(dim)]
-    if isinstance(attribute, MapAttr):
-        return [name for expr in attribute.data.exprs for name in symbol_names(expr)]
-    return []

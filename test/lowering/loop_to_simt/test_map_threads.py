@@ -125,7 +125,7 @@ KERNELS = {
 def test_device_compiler_spills_nothing(name: str, to_threads: Callable[[str, str], KernelOp]):
     binary = compile_cuda(cuda_source([to_threads(KERNELS[name], "cuda")]))
     assert not binary.problems
-    assert binary.kernels[0].registers <= 64
+    assert binary.kernels[0].registers <= 128
 
 
 def test_a_row_is_read_once(run: Run):
