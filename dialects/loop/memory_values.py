@@ -54,7 +54,9 @@ def _store(machine: Machine, op: Operation) -> None:
     assert isinstance(op, StoreOp)
     pointer = machine.pointer(op.pointer)
     count, _ = lanes(op.value.type)
-    pointer.buffer[_positions(pointer, machine.array(op.offset), count, op)] = machine.array(op.value)
+    value, positions = machine.array(op.value), _positions(pointer, machine.array(op.offset), count, op)
+    # A loop of one iteration may have an index in the value that is not in the offset.
+    pointer.buffer[np.broadcast_to(positions, np.broadcast_shapes(positions.shape, value.shape))] = value
 
 
 def _pack(machine: Machine, op: Operation) -> None:

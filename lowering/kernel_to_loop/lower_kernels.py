@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -13,30 +12,42 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects.errors import LoweringError, OptionError
 from ...dialects.kernel.function import FuncOp, kernel_functions
-from ...dialects.kernel.launch import FusedOp
-from ...dialects.sym.bounds import Interval
+from ...dialects.kernel.launch import FusedOp, MatmulOp
 from ...dialects.sym.dialect import declared_bounds
+from ..templates.matmul import matmul_kernel
+from .expand import expand_contractions
 from .fused import lower_fused
+from .matmul import is_product_of_matrices, lower_matmul
 
 TARGETS = ("c", "cuda", "metal")
 
 
-def lower_kernel(function: FuncOp, ranges: Mapping[str, Interval], target: str) -> Operation:
-    """The loop.kernel that does what a kernel function means. The function itself is left as it is.
+def lower_kernel(function: FuncOp, module: ModuleOp, target: str = "c", arch: str = "") -> Operation:
+    """What a kernel function means as one loop.kernel; for a matmul on a GPU, a simt.kernel. The function is left as it
+    is; `module` declares its symbols.
 
     Raises:
         LoweringError: the kernel's form is not supported.
     """
+    ranges = declared_bounds(module).symbols
     copy = function.clone()
     kernel = copy.kernel
     if isinstance(kernel, FusedOp):
         return lower_fused(copy, ranges, threads=target == "c")
+    if isinstance(kernel, MatmulOp):
+        if target != "c":
+            return matmul_kernel(function, module, target, arch)
+        if is_product_of_matrices(kernel, ranges):
+            return lower_matmul(copy, ranges)
+        expand_contractions(kernel.block)
+        return lower_fused(copy, ranges, threads=True)
     raise LoweringError("no lowering for this kernel", op=kernel, stage="lower-kernels")
 
 
 @dataclass(frozen=True)
 class LowerKernelsPass(ModulePass):
-    """Replaces every kernel.func of the module by a loop.kernel of the same name; see the package for its arguments.
+    """Replaces every kernel.func of the module by a loop.kernel (a matmul on a GPU: a simt.kernel) of the same name; see
+    the package for its arguments.
 
     Needs the program level or loose kernel functions; leaves the loop level.
     """
@@ -45,12 +56,12 @@ class LowerKernelsPass(ModulePass):
 
     target: str = "c"
     """c, cuda or metal."""
+    arch: str = ""
+    """The architecture of the target, for templates that need one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.target not in TARGETS:
-            raise OptionError(
-                f"lower-kernels has no target {self.target!r}", hint=f"choose one of {', '.join(TARGETS)}"
-            )
-        ranges = declared_bounds(op).symbols
+            hint = f"choose one of {', '.join(TARGETS)}"
+            raise OptionError(f"lower-kernels has no target {self.target!r}", hint=hint)
         for function in list(kernel_functions(op)):
-            Rewriter.replace_op(function, lower_kernel(function, ranges, self.target), [])
+            Rewriter.replace_op(function, lower_kernel(function, op, self.target, self.arch), [])

@@ -32,6 +32,10 @@ class Scope:
             self._where[value] = scope
         return scope
 
+    def bind(self, number: int, value: SSAValue) -> None:
+        """From here on the index variable is this value, which must be known in this scope."""
+        self.variables[number] = value
+
     def add(self, op: Operation) -> SSAValue:
         """Appends the op and returns its result."""
         self.run(op)

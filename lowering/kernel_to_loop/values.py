@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, SSAValue
 
+from ...dialects.dtype import DType
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.arranging import ConcatOp, PadOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp, LiteralOp
@@ -22,7 +23,7 @@ from ...dialects.sym.expr import Expr, index
 from ...dialects.sym.substitute import index_numbers
 from .index_code import INDEX, IndexCode
 from .reads import At, Key, Reader, inside_pad, parts_of_concat
-from .scalar_ops import constant, element_type, from_index, scalar_op
+from .scalar_ops import cast, constant, element_type, from_index, scalar_op
 from .scope import Scope
 
 
@@ -36,6 +37,8 @@ class Kept:
     """Some loop stores it."""
     ready: bool = False
     """That loop is complete, later ones load."""
+    dtype: DType | None = None
+    """The dtype in scratch, where it is not the value's own."""
 
 
 @dataclass
@@ -55,7 +58,10 @@ class ValueCode:
             return found
         kept = self.kept.get(key)
         if kept is not None and kept.ready:
-            return self._remember(key, scope, self._load(kept.pointer, kept.position, scope))
+            element = self._load(kept.pointer, kept.position, scope)
+            dtype = tensor_of(value).dtype
+            rounded = cast(scope.of([element]).add, element, kept.dtype or dtype, dtype)
+            return self._remember(key, scope, rounded)
         result = self._compute(value, at, scope)
         if kept is not None:
             home = scope.of([result, self.code.emit(kept.position, scope)])

@@ -19,7 +19,6 @@ from albumen.dialects.kernel.function import FuncOp, kernel_functions
 from albumen.dialects.loop import KernelOp
 from albumen.dialects.loop.interpreter import run_kernel
 from albumen.dialects.op import Environment
-from albumen.dialects.sym.dialect import declared_bounds
 from albumen.lowering.emit.c_kernel import function_name
 from albumen.lowering.emit.c_program import CHECK, program_source
 from albumen.lowering.emit.c_runner import LoadedProgram
@@ -83,10 +82,9 @@ class Kernels:
     def __init__(self, module: ModuleOp):
         module.verify()
         self.functions = list(kernel_functions(module))
-        ranges = declared_bounds(module).symbols
         lowered = ModuleOp([])
         for function in self.functions:
-            op = lower_kernel(function, ranges, "c")
+            op = lower_kernel(function, module)
             assert isinstance(op, KernelOp)
             lowered.body.block.add_op(op)
         lowered.verify()
