@@ -46,8 +46,8 @@ def lower_kernel(function: FuncOp, module: ModuleOp, target: str = "c", arch: st
 
 @dataclass(frozen=True)
 class LowerKernelsPass(ModulePass):
-    """Replaces every kernel.func of the module by a loop.kernel (a matmul on a GPU: a simt.kernel) of the same name; see
-    the package for its arguments.
+    """Replaces every kernel.func of the module by a loop.kernel (a matmul on a GPU: a simt.kernel) of the same name;
+    see the package for its arguments.
 
     Needs the program level or loose kernel functions; leaves the loop level.
     """
