@@ -1,0 +1,1 @@
+"""Equality saturation: all known forms of each value, as upstream `equivalence` classes."""

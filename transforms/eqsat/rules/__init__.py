@@ -1,0 +1,1 @@
+"""One theory a file."""
