@@ -17,6 +17,7 @@ from ...dialects.errors import InternalError
 from ...dialects.hlir.loop import LoopOp
 from ...dialects.op import TensorOp
 from ...transforms.canonicalize import CanonicalizePass
+from ...transforms.simplify_positions import SimplifyPositionsPass
 from .cost import NOTHING, CostModel, machine_of, representative
 from .dag import Node, select
 from .expand import expand_block
@@ -45,6 +46,7 @@ class ExtractPass(ModulePass):
                     for body in inner.regions:
                         for inside in body.blocks:
                             expand_block(inside, libraries)
+        SimplifyPositionsPass().apply(ctx, op)
         CanonicalizePass().apply(ctx, op)
         for block in (b for inner in op.ops for region in inner.regions for b in region.blocks):
             narrow_block(block, model)
