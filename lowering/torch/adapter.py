@@ -37,7 +37,9 @@ _RAW_STREAM: Any = _private("_C._cuda_getCurrentRawStream")
 class TorchAdapter:
     """See runtime.adapter.TensorAdapter."""
 
-    pointer: Callable[[Tensor], int] = staticmethod(torch.Tensor.data_ptr)
+    def __init__(self) -> None:
+        # The unbound method itself: no frame of Python between the caller and torch.
+        self.pointer: Callable[[Tensor], int] = torch.Tensor.data_ptr
 
     def pointers(self, tensors: Sequence[Tensor]) -> list[int]:
         """See TensorAdapter."""
@@ -101,7 +103,7 @@ class TorchAdapter:
             return no_stream
         if place.type != "cuda":
             raise LaunchError(f"torch tensors on {device} cannot be passed to a program", hint="use cpu or cuda")
-        index = _current_index(place) if place.index is None else place.index
+        index = place.index if ":" in device else torch.cuda.current_device()
         if _RAW_STREAM is not None:
             return partial(_RAW_STREAM, index)
         return lambda: torch.cuda.current_stream(place).cuda_stream

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions  # pyright: ignore[reportUnknownVariableType]
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext
 from torch.fx import GraphModule
@@ -56,7 +56,7 @@ TAKEN_APART = (
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """torch's core decompositions without the ops that are imported whole."""
     table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
-    table.update(get_decompositions(TAKEN_APART))
+    table.update(cast(Any, get_decompositions)(TAKEN_APART))
     for overload in KEPT:
         table.pop(overload, None)
     return table
@@ -83,12 +83,14 @@ def albumen_backend(
 
 def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], compiler: GraphCompiler) -> Any:
     """What dynamo calls: AOTAutograd's wrapper around the functions that the compiler makes of its graphs."""
+    forward: Any = compiler.forward
+    backward: Any = compiler.backward
     return aot_module_simplified(
         graph_module,
         list(example_inputs),
-        fw_compiler=compiler.forward,
-        bw_compiler=compiler.backward,
-        inference_compiler=compiler.forward,
+        fw_compiler=forward,
+        bw_compiler=backward,
+        inference_compiler=forward,
         decompositions=decompositions(),
         keep_inference_input_mutations=True,
     )

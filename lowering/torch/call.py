@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.fx import Node
@@ -123,7 +123,7 @@ class Call:
         value = self.value(name)
         if not isinstance(value, SSAValue):
             raise UnsupportedNodeError(f"has {value!r} where a tensor is expected, as '{name}'")
-        return value
+        return cast(SSAValue, value)
 
     def optional_tensor(self, name: str) -> SSAValue | None:
         """A tensor argument that may be absent."""
@@ -150,8 +150,7 @@ class Call:
 
     def integers(self, name: str) -> list[int]:
         """Integers known at compile time; a single one stands for a list of one."""
-        value = self.value(name)
-        return [self._static(v, name) for v in (value if isinstance(value, list | tuple) else [value])]
+        return [self._static(v, name) for v in _listed(self.value(name))]
 
     def expression(self, name: str) -> Expr:
         """An integer that may depend on symbols."""
@@ -170,8 +169,7 @@ class Call:
         value = self.value(name)
         if value is None or value == []:
             return list(range(rank))
-        given = value if isinstance(value, list | tuple) else [value]
-        return sorted({self._static(v, name) % rank for v in given}) if rank else []
+        return sorted({self._static(v, name) % rank for v in _listed(value)}) if rank else []
 
     def ignore(self, *names: str) -> None:
         """Marks arguments that cannot change the result."""
@@ -232,7 +230,7 @@ class Call:
         if isinstance(value, Node):
             return self._values[value]
         if isinstance(value, list | tuple):
-            return [self._resolve(v) for v in value]
+            return [self._resolve(v) for v in _listed(value)]
         if isinstance(value, torch.SymInt):
             return self._symbols.lift(value)
         return value
@@ -242,3 +240,7 @@ class Call:
         if not isinstance(known, int):
             raise UnsupportedNodeError(f"has {name}={value}, which must be known at compile time")
         return int(known)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]

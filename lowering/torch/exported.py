@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
@@ -46,13 +47,14 @@ ROLES = {
 
 def decomposed(program: ExportedProgram) -> ExportedProgram:
     """The program in functional ATen ops, composites kept whole."""
-    table = torch.export.default_decompositions()
+    table: Any = torch.export.default_decompositions()
     for overload in KEPT_WHOLE:
         table.pop(overload, None)
     with warnings.catch_warnings():
         # torch 2.13 warns about its own use of this class while it copies the program.
         warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)
-        return program.run_decompositions(table)
+        run: Callable[[Any], ExportedProgram] = program.run_decompositions  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return run(table)
 
 
 def import_exported(program: ExportedProgram) -> ImportedGraph:
@@ -64,7 +66,8 @@ def import_exported(program: ExportedProgram) -> ImportedGraph:
     program = decomposed(program)
     placeholders = placeholders_of(program.graph)
     try:
-        symbols = SymbolTable(traced_symbols(placeholders), program.range_constraints, guards_of(program))
+        ranges = cast(Any, program).range_constraints
+        symbols = SymbolTable(traced_symbols(placeholders), ranges, guards_of(program))
     except UnsupportedNodeError as error:
         raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
     if symbols.holes:
@@ -75,6 +78,9 @@ def import_exported(program: ExportedProgram) -> ImportedGraph:
     function = FunctionImporter(program.graph_module, symbols)
     for position, (node, spec) in enumerate(zip(placeholders, program.graph_signature.input_specs, strict=True)):
         role = ROLES.get(spec.kind)
+        constant = program.constants.get(spec.target or "")
+        if role == "constant" and isinstance(constant, torch.Tensor) and function.add_literal(node, constant):
+            continue
         if role is None:
             function.importer.failures.add(node, f"is an input of kind {spec.kind.name.lower()}")
         elif role == "input" or node.users or _is_mutated(program, spec):
@@ -98,7 +104,8 @@ def _with_outputs(program: ExportedProgram, function: FunctionImporter) -> Impor
     by_target = {spec.target or spec.arg.name: spec.arg.name for spec in program.graph_signature.input_specs}
     arguments = {node.name: index for node, index in function.argument_of.items()}
     outputs: list[Any] = []
-    for node, spec in zip(returned, program.graph_signature.output_specs, strict=True):
+    nodes = cast("Sequence[Any]", returned)
+    for node, spec in zip(nodes, program.graph_signature.output_specs, strict=True):
         if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
             target = str(spec.target)
             function.add_mutation(function.importer.values[node], arguments[by_target.get(target, target)])

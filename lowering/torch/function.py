@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import sympy
 import torch
@@ -18,7 +18,7 @@ from ...dialects.errors import TypeRuleError
 from ...dialects.hlir.creation import ConstantOp, LiteralOp
 from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
 from ...dialects.sym.expr import Expr
-from .element_types import element_type
+from .element_types import DTYPE_OF_TORCH, element_type
 from .fx import returns_view, sympy_of, traced
 from .importer import GraphImporter, Parameter, Returned, build_module
 from .layout import inverse, memory_order
@@ -168,11 +168,16 @@ class FunctionImporter:
                 continue
             value = values.get(str(node.target))
             if not isinstance(value, torch.Tensor):
-                self.importer.failures.add(node, f"is an attribute of type {type(value).__name__}")
-            elif value.numel() <= LITERAL_ELEMENTS and value.dtype != torch.bool and value.layout == torch.strided:
-                self.importer.values[node] = self._literal(value)
-            else:
+                self.importer.values[node] = value  # the body of control flow, which its user refuses
+            elif not self.add_literal(node, value):
                 self._add_tensor(node, -1, "constant", str(node.target), value)
+
+    def add_literal(self, node: Node, value: torch.Tensor) -> bool:
+        """The value of a node as a literal, if it is small."""
+        small = value.numel() <= LITERAL_ELEMENTS and value.layout == torch.strided and value.dtype in DTYPE_OF_TORCH
+        if small:
+            self.importer.values[node] = self._literal(value)
+        return small
 
     def _literal(self, value: torch.Tensor) -> SSAValue:
         dtype = element_type(value.dtype)
@@ -205,12 +210,13 @@ class FunctionImporter:
         if not isinstance(value, SSAValue):
             return OutputSlot(size=value) if isinstance(value, Expr) else OutputSlot(value=value)
         assert isinstance(node, Node)
-        val = traced(node)
+        val: Any = traced(node)
         dims, strides = self.symbols.lift_all(val.shape), self.symbols.lift_all(val.stride())
         order = memory_order(dims, strides) or tuple(range(len(dims)))
         alias = self._viewed_argument(node)
-        geometry = None if alias is None else (dims, strides, self.symbols.lift(val.storage_offset()))
-        self.returned.append(Returned(self.importer.b.permute(value, order), index=alias))
+        start = self.symbols.lift(val.storage_offset())
+        geometry = None if alias is None else (dims, strides, start)
+        self.returned.append(Returned(self.importer.b.permute(cast(SSAValue, value), order), index=alias))
         result = sum(not r.mutation for r in self.returned) - 1
         return OutputSlot(result, order, alias=alias, geometry=geometry)
 

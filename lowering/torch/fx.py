@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
+from torch._ops import OpOverload
 from torch.fx import Node
 
 
 def overload_of(node: Node) -> Any:
     """The ATen overload that a node calls, or None."""
     target: Any = node.target
-    return target if node.op == "call_function" and isinstance(target, torch._ops.OpOverload) else None  # pyright: ignore[reportPrivateUsage]
+    called = node.op == "call_function" and isinstance(target, OpOverload)
+    return cast(Any, target) if called else None
 
 
 def overload_name(node: Node) -> str:
@@ -41,7 +43,7 @@ def traced(node: Node) -> Any:
 def traced_results(node: Node) -> list[Any]:
     """The fake values of a call's results, in order."""
     value: Any = traced(node)
-    return list(value) if isinstance(value, tuple | list) else [value]
+    return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
 
 
 def traced_tensors(node: Node) -> list[torch.Tensor]:
@@ -57,8 +59,7 @@ def known_size(size: torch.SymInt) -> int | None:
 
 def sympy_of(size: torch.SymInt | torch.SymBool) -> Any:
     """The sympy expression of a size or a condition, with torch's own replacements applied."""
-    node: Any = size.node
-    return node.expr
+    return cast(Any, size).node.expr
 
 
 def shape_environment(nodes: Iterable[Node]) -> Any:
@@ -69,8 +70,7 @@ def shape_environment(nodes: Iterable[Node]) -> Any:
         if mode is not None and mode.shape_env is not None:
             return mode.shape_env
         if isinstance(value, torch.SymInt):
-            inner: Any = value.node
-            return inner.shape_env
+            return cast(Any, value).node.shape_env
     return None
 
 

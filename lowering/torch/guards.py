@@ -4,6 +4,7 @@ file."""
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from .function import placeholders_of
 from .fx import shape_environment, sympy_of, traced
 from .unsupported import UnsupportedNodeError
 
-_COMPARISONS = {
+_COMPARISONS: dict[type[ast.cmpop], Any] = {
     ast.Eq: sympy.Eq,
     ast.NotEq: sympy.Ne,
     ast.Lt: sympy.Lt,
@@ -25,10 +26,10 @@ _COMPARISONS = {
     ast.Gt: sympy.Gt,
     ast.GtE: sympy.Ge,
 }
-_ARITHMETIC = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
+_ARITHMETIC: dict[type[ast.operator], Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
     ast.FloorDiv: FloorDiv,
     ast.Mod: PythonMod,
 }

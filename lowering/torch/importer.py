@@ -58,9 +58,7 @@ class Failures:
 
 
 def _target_name(node: Node) -> str:
-    return (
-        str(node.target) if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload) else node.name
-    )
+    return overload_name(node) or node.name
 
 
 class GraphImporter:

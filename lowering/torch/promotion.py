@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND, elementwise_dtypes
+from torch import _prims_common
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND
 from torch.fx import Node
 from xdsl.ir import SSAValue
 
@@ -48,7 +49,8 @@ def number_tensor(call: Call, value: Number, type_: TensorType) -> SSAValue:
 def common_dtype(call: Call, names: Sequence[str], kind: Kind = Kind.DEFAULT) -> DType:
     """The dtype that torch's promotion rule gives the operands (of comparisons: what they are compared in)."""
     asked = Kind.DEFAULT if kind is Kind.ALWAYS_BOOL else kind
-    return element_type(elementwise_dtypes(*_facts(call, names), type_promotion_kind=asked)[1])
+    rule = cast(Any, _prims_common).elementwise_dtypes
+    return element_type(rule(*_facts(call, names), type_promotion_kind=asked)[1])
 
 
 def promote(

@@ -172,7 +172,7 @@ class SymbolTable:
 def _limits(range_: ValueRanges[Any] | None) -> tuple[int, int | None]:
     if range_ is None:
         return 0, None
-    lower, upper = cast(Any, range_.lower), cast(Any, range_.upper)
+    lower, upper = range_.lower, range_.upper
     low = int(lower) if lower.is_Integer else 0
     high = int(upper) if upper.is_Integer else _UNBOUNDED
     return max(low, 0), None if high >= _UNBOUNDED else high
@@ -189,7 +189,7 @@ def _factors(facts: Sequence[Any]) -> dict[sympy.Symbol, int]:
     factors: dict[sympy.Symbol, int] = {}
     for left, right in _relations(facts, sympy.Eq):
         if isinstance(left, Mod | PythonMod) and right == 0:
-            base, modulus = left.args
+            base, modulus = cast("tuple[Any, Any]", left.args)
             if isinstance(base, sympy.Symbol) and modulus.is_Integer:
                 factors[base] = lcm(factors.get(base, 1), int(modulus))
     return factors

@@ -44,7 +44,8 @@ def expression_of(value: Any, leaf: Leaf) -> Expr:
         return constant(int(value))
     if isinstance(value, sympy.Symbol):
         return leaf(value)
-    rule = RULES.get(type(value))
+    kind: type = type(value)  # pyright: ignore[reportUnknownVariableType]
+    rule = RULES.get(kind)
     if rule is None:
         raise UnsupportedNodeError(f"computes the size {value}, which has no exact integer form")
     try:

@@ -27,5 +27,5 @@ def with_weights(artifact: Artifact, values: Mapping[str, torch.Tensor]) -> Arti
 def _weight(value: torch.Tensor) -> Weight:
     """The bytes of a tensor, dense and row-major, on the host."""
     host = value.detach().cpu().contiguous()
-    data = memoryview(host.reshape(-1).view(torch.uint8).numpy())
+    data = host.reshape(-1).view(torch.uint8).numpy().data
     return Weight(element_type(host.dtype).name, tuple(host.shape), data)

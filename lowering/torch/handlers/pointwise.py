@@ -4,7 +4,7 @@ itself."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import StringAttr
@@ -36,7 +36,7 @@ from .floor_division import floor_divide
 _INTEGRAL = (FloorOp, CeilOp, TruncOp, RoundEvenOp)
 
 
-def unary(op_class: type[TensorOp]) -> Handler:
+def unary(op_class: type[TensorOp]) -> Callable[[Call], SSAValue]:
     """f(self), where integers become floats if the op has no integer form; rounding leaves integers as they are."""
 
     def handler(call: Call) -> SSAValue:
@@ -62,7 +62,9 @@ def binary(op_class: type[TensorOp], *, wide_scalars: bool = False, kind: Kind =
     return handler
 
 
-def scaled_binary(op_class: type[TensorOp], first: str = "self", second: str = "other") -> Handler:
+def scaled_binary(
+    op_class: type[TensorOp], first: str = "self", second: str = "other"
+) -> Callable[[Call], SSAValue]:
     """f(first, alpha * second): add (of booleans, or), sub and rsub."""
 
     def handler(call: Call) -> SSAValue:

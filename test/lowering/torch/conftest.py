@@ -1,5 +1,8 @@
 """Fixtures that import something from torch, evaluate it on numpy, and compare with eager torch."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 import operator
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree
 from torch.fx import Graph, GraphModule, Node
 
 from albumen.dialects.dtype import dtype_named
@@ -168,4 +172,4 @@ def export(model: torch.nn.Module, args: Sequence[Any], kwargs: Any = None, dyna
 
 def leaves(value: Any) -> list[Any]:
     """The tensors in a nest of containers."""
-    return [v for v in torch.utils._pytree.tree_leaves(value) if isinstance(v, torch.Tensor)]
+    return [v for v in _pytree.tree_leaves(value) if isinstance(v, torch.Tensor)]

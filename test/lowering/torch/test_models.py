@@ -1,5 +1,8 @@
 """Whole models through torch.export, against eager, with static and dynamic sizes."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,7 +36,7 @@ def bert(attention: str, layers: int = 2) -> nn.Module:
         intermediate_size=64,
         vocab_size=100,
         max_position_embeddings=64,
-        attn_implementation=attention,
+        attn_implementation=attention,  # pyright: ignore[reportCallIssue]
     )
     return BertModel(config, add_pooling_layer=False)
 
@@ -86,7 +89,8 @@ def test_convolutional_network(check_model: Check) -> None:
 
 def test_convolutional_network_in_channels_last(check_model: Check) -> None:
     x = torch.randn(2, 3, 16, 12).contiguous(memory_format=torch.channels_last)
-    imported = check_model(Convolutional().to(memory_format=torch.channels_last), (x,))
+    model = Convolutional().to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
+    imported = check_model(model, (x,))
     (slot,) = (slot for slot in imported.inputs if slot.role == "input")
     assert slot.order == (0, 2, 3, 1)
 

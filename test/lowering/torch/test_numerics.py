@@ -1,5 +1,8 @@
 """Reductions, matrix products, windows, norms, softmax and attention against eager."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,8 @@
 """Elementwise overloads against eager: promotion, numbers, edge values."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,8 @@
 """Views, copies, creation, joining and indexing against eager."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable

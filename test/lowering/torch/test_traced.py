@@ -1,6 +1,9 @@
 """Graphs of AOTAutograd through the importer and the evaluator, called by torch.compile: values, gradients, mutation,
 dynamic sizes."""
 
+# torch's own types are partly unknown.
+# pyright: basic
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
