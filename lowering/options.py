@@ -30,7 +30,8 @@ class CompileOptions:
     `target` is what is emitted; `arch` the architecture it is compiled for (empty: that of this machine for c, sm_90a
     for cuda). `numerics` says where values are rounded: "eager" as eager PyTorch does, "fused" in f32 inside a kernel,
     "fast" with approximations. `theories` names the rule files of `eqsat` (empty: all that `numerics` allows); `nodes`
-    and `iterations` bound it (0: the pass's own bounds). `compiler` is the C compiler (empty: found on PATH).
+    and `iterations` bound it (0: the pass's own bounds). `libraries` names the library calls that extraction may
+    choose, such as "kernel.call_matmul" (empty: none). `compiler` is the C compiler (empty: found on PATH).
     `dump_ir` is a folder that gets the IR of every stage, and the reproducer of a stage that fails.
     """
 
@@ -40,6 +41,7 @@ class CompileOptions:
     theories: tuple[str, ...] = ()
     nodes: int = 0
     iterations: int = 0
+    libraries: tuple[str, ...] = ()
     compiler: str = ""
     dump_ir: str = dataclasses.field(default="", metadata={"result": False})
 

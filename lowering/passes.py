@@ -16,6 +16,7 @@ PASSES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "canonicalize": ("transforms.canonicalize", "CanonicalizePass"),
         "simplify-dims": ("transforms.simplify_dims", "SimplifyDimsPass"),
+        "simplify-positions": ("transforms.simplify_positions", "SimplifyPositionsPass"),
         "roll-loops": ("transforms.roll_loops", "RollLoopsPass"),
         "eqsat": ("transforms.eqsat.eqsat", "EqsatPass"),
         "extract": ("lowering.search.extract", "ExtractPass"),

@@ -47,6 +47,7 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage("canonicalize", "graph", "graph"),
     Stage("simplify-dims", "graph", "graph"),
+    Stage("simplify-positions", "graph", "graph"),
     Stage("roll-loops", "graph", "graph"),
     Stage("eqsat", "graph", "e-graph"),
     Stage("extract", "e-graph", "graph"),
