@@ -1,6 +1,6 @@
 """kernel.call_matmul: a library matrix product with an epilogue from a closed set, on tensors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from ..dtype import F32, FLOATS, DType, dtype_of
 from ..hlir.arithmetic import GeluOp, ReluOp
 from ..hlir.builder import GraphBuilder
 from ..hlir.contraction import ContractOp, contract_arrays, contraction_properties, infer_contraction
-from ..hlir.elementwise import AddOp, cast_array
+from ..hlir.elementwise import AddOp, Elementwise, cast_array
 from ..hlir.index_map import IndexMap
 from ..hlir.types import MapAttr, ShapeAttr, TensorType, axes_of, tensor_type
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, tensor_of
@@ -28,25 +28,22 @@ EPILOGUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "bias_gelu": ("bias", "gelu"),
         "relu": ("relu",),
         "gelu": ("gelu",),
+        "gelu_tanh": ("gelu_tanh",),
+        "bias_gelu_tanh": ("bias", "gelu_tanh"),
         "add": ("add",),
         "bias_add": ("bias", "add"),
     }
 )
 """Name of an epilogue -> its steps. `bias` and `add` take the next extra operand."""
 
-Step = Callable[[GraphBuilder, SSAValue], SSAValue]
-
-
-def _gelu(b: GraphBuilder, x: SSAValue) -> SSAValue:
-    return b.emit(GeluOp, [x], approximate=StringAttr("none"))
-
-
-def _relu(b: GraphBuilder, x: SSAValue) -> SSAValue:
-    return b.emit(ReluOp, [x])
-
-
-ACTIVATIONS: Mapping[str, Step] = MappingProxyType({"gelu": _gelu, "relu": _relu})
-"""Steps of an epilogue without an operand."""
+ACTIVATIONS: Mapping[str, tuple[type[Elementwise], Mapping[str, Attribute]]] = MappingProxyType(
+    {
+        "relu": (ReluOp, {}),
+        "gelu": (GeluOp, {"approximate": StringAttr("none")}),
+        "gelu_tanh": (GeluOp, {"approximate": StringAttr("tanh")}),
+    }
+)
+"""Steps of an epilogue without an operand: the op and its properties."""
 
 
 def _extras(steps: Sequence[str]) -> list[str]:
@@ -82,6 +79,8 @@ class CallMatmulOp(TensorOp):
         _sample("bias", (4,)),
         _sample("bias_relu", (4,)),
         _sample("bias_gelu", (4,), dtype=FLOATS[1]),
+        _sample("bias_gelu_tanh", (4,)),
+        _sample("gelu_tanh"),
         _sample("add", (3, 4)),
         _sample("bias_add", (4,), (3, 4)),
         _sample("bias_tanh", (4,), error="epilogue must be one of"),
@@ -142,9 +141,8 @@ class CallMatmulOp(TensorOp):
             return (cast_array(y, self.result_type.dtype),)
 
     def _activate(self, step: str, y: Array) -> Array:
-        op_class = {"gelu": GeluOp, "relu": ReluOp}[step]
-        properties: dict[str, Attribute] = {"approximate": StringAttr("none")} if step == "gelu" else {}
-        return op_class.create(properties=properties).function(y)
+        op_class, properties = ACTIVATIONS[step]
+        return op_class.create(properties=dict(properties)).function(y)
 
     def expand(self, b: GraphBuilder) -> tuple[SSAValue, ...]:
         dtype = self.accumulator
@@ -153,7 +151,8 @@ class CallMatmulOp(TensorOp):
         y = b.emit(ContractOp, [lhs, rhs], **properties)
         for step in self.steps:
             if step in ACTIVATIONS:
-                y = ACTIVATIONS[step](b, y)
+                op_class, activation = ACTIVATIONS[step]
+                y = b.emit(op_class, [y], **activation)
             else:
                 y = b.emit(AddOp, [y, b.broadcast(extras.pop(0), tensor_of(y).dims)])
         return (b.cast(y, self.result_type.dtype),)
