@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from ...dialects.hlir.contraction import ContractOp
-from ...dialects.kernel.launch import KernelOp
 from ...dialects.kernel.placement import Placement
 from ...dialects.loop import Mapping as LoopMapping
 from ...dialects.loop import ParallelOp
 from ...dialects.op import TensorOp
-from ...dialects.sym.bounds import Bounds, simplify
+from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr, constant, index
-from ...dialects.sym.substitute import substitute_indices
 from .coordinates import Coordinates
+from .frame import Frame
 from .index_code import IndexCode
 from .matmul_context import Context
-from .reads import At, Key, Reader
+from .reads import Key, Reader
 from .scope import Scope
+from .stored import stored_elements
 from .values import Kept, ValueCode
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A value that the kernel stores: the element for the current index, and its offset in memory."""
-
-    value: SSAValue
-    at: At
-    address: Expr
-
-
-def stored_elements(kernel: KernelOp, placement: Placement, coordinates: Coordinates, symbols: Bounds) -> list[Stored]:
-    """What the kernel stores, in terms of the loop variables."""
-    reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
-    table = dict(enumerate((*coordinates.parallel, *coordinates.reduced)))
-    found: list[Stored] = []
-    for value, index_map in zip(kernel.stored, placement.stored, strict=True):
-        at = tuple(simplify(substitute_indices(e, table), reader.bounds) for e in index_map.exprs)
-        found.append(Stored(value, at, reader.address(value, at)))
-    return found
-
-
 def epilogue_addresses(
-    kernel: KernelOp, placement: Placement, contraction: ContractOp, coordinates: Coordinates, symbols: Bounds
+    frame: Frame, placement: Placement, contraction: ContractOp, coordinates: Coordinates, symbols: Bounds
 ) -> list[Expr]:
     """The offsets at which the epilogue loads and stores."""
     reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
-    stored = stored_elements(kernel, placement, coordinates, symbols)
+    stored = stored_elements(frame, placement, coordinates, symbols)
     found = [one.address for one in stored]
     pending: list[Key] = [(one.value, one.at) for one in stored]
     seen: set[Key] = set()
@@ -80,7 +57,7 @@ class Epilogue:
         self.code = IndexCode(frame.code.symbols, frame.code.ranges)
         for extent in coordinates.extents:
             self.code.variable(extent)
-        self.stored = stored_elements(frame.kernel, placement, coordinates, context.symbols)
+        self.stored = stored_elements(frame, placement, coordinates, context.symbols)
         self.row = self.code.variable(constant(context.tiles.mb))
         self.run = self.code.variable(constant(context.tiles.nb))
         reader = Reader(coordinates.bounds(context.symbols), coordinates.reduced)
@@ -119,6 +96,5 @@ class Epilogue:
 
     def _finish(self, sums: SSAValue, position: Expr, scope: Scope) -> None:
         self.values.kept[self.sums] = Kept(sums, position, ready=True, dtype=self.context.accumulator)
-        pointers: Sequence[SSAValue] = self.context.frame.results
-        for one, pointer in zip(self.stored, pointers, strict=True):
-            self.values.store(one.value, one.at, pointer, one.address, scope)
+        for one in self.stored:
+            self.values.store(one, scope)

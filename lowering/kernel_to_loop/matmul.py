@@ -33,7 +33,7 @@ class MatmulLowering:
         placement = kernel.placement()
         contraction = kernel.contraction
         problem = analyse(contraction, placement.space.parallel, placement.space.reduced, symbols)
-        addresses = epilogue_addresses(kernel, placement, contraction, problem.coordinates, symbols)
+        addresses = epilogue_addresses(frame, placement, contraction, problem.coordinates, symbols)
         group = column_group(problem, addresses)
         accumulator = contraction.accumulator
         tiles = choose_tiles(problem, schedule_numbers(kernel.schedule), accumulator.bits, group, symbols)

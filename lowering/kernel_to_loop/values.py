@@ -25,6 +25,7 @@ from .index_code import INDEX, IndexCode
 from .reads import At, Key, Reader, inside_pad, parts_of_concat
 from .scalar_ops import cast, constant, element_type, from_index, scalar_op
 from .scope import Scope
+from .stored import Stored
 
 
 @dataclass
@@ -183,10 +184,10 @@ class ValueCode:
         beyond.run(scf.YieldOp(self._concat(op, at, first + 1, beyond)))
         return self._branch(condition, op, home, blocks)
 
-    def store(self, value: SSAValue, at: At, pointer: SSAValue, address: Expr, scope: Scope) -> None:
+    def store(self, stored: Stored, scope: Scope) -> None:
         """Writes an element to memory."""
-        element = self.value(value, at, scope)
-        scope.run(StoreOp(element, pointer, self.code.emit(address, scope)))
+        element = self.value(stored.value, stored.at, scope)
+        scope.run(StoreOp(element, stored.pointer, self.code.emit(stored.address, scope)))
 
 
 def one_number(op: LiteralOp) -> Scalar:
