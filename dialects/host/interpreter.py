@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..errors import EvaluationError
 from ..evaluate import bind_symbols, evaluate_op
@@ -15,8 +15,10 @@ from ..kernel.function import FuncOp
 from ..loop.interpreter import run_kernel
 from ..loop.kernel import KernelOp as LoopKernelOp
 from ..op import Array, Environment
+from ..sym.dialect import ExprAttr
 from ..sym.substitute import evaluate_int
 from .buffers import OutputOp, SliceOp
+from .library import run_matmul
 from .program import ProgramOp, programs
 from .source import sources
 from .steps import CopyOp, LaunchOp, Step
@@ -135,8 +137,18 @@ class _Run:
             self.memory[step.destination][:] = self.memory[step.source]
         elif isinstance(step, LaunchOp):
             self._run(step)
+        elif step.callee.data == "cublaslt.matmul":
+            config = {key: self._setting(value) for key, value in step.config.data.items()}
+            run_matmul(config, [self.memory[b] for b in step.buffers])
         else:
             raise EvaluationError(f"the library call {step.callee.data!r} has no meaning on arrays", op=step)
+
+    def _setting(self, value: Attribute) -> str:
+        """A value of a call's configuration as the runtime gets it."""
+        if isinstance(value, ExprAttr):
+            return str(evaluate_int(value.data, self.env.symbols))
+        assert isinstance(value, StringAttr)
+        return value.data
 
     def _run(self, step: LaunchOp) -> None:
         kernel = next((op for op in self.module.ops if _symbol(op) == step.kernel_name), None)

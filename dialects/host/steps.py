@@ -101,10 +101,11 @@ class LaunchOp(BufferStep):
 
 @irdl_op_definition
 class CallOp(BufferStep):
-    """Calls a library: `host.call "cublaslt.matmul" {m = "s", n = "384"} (read %x, read %w, write %y)`.
+    """Calls a library:
+    `host.call "cublaslt.matmul" {m = #sym.expr<s>, epilogue = "bias"} (read %x, read %w, write %y)`.
 
-    The callee says what its buffers and configuration mean; the values of the configuration are texts, sizes among them
-    expressions over the symbols.
+    The callee says what its buffers and configuration mean; sizes in the configuration are expressions over the
+    symbols, everything else is text.
     """
 
     name = "host.call"

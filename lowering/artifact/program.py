@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.errors import LoweringError, location_text
 from ...dialects.hlir.index_map import row_major_strides
 from ...dialects.host import CallOp, CopyOp, InputOp, LaunchOp, OutputOp, ProgramOp, SourceOp
 from ...dialects.host.steps import Step as StepOp
 from ...dialects.host.types import BufferType
+from ...dialects.sym.dialect import ExprAttr
 from ...dialects.sym.dialect import SymbolOp as DeclarationOp
 from ...dialects.sym.expr import Expr
 from ...runtime.artifact import (
@@ -161,9 +162,11 @@ class ProgramWriter:
         )
 
 
-def _text(value: object, op: CallOp) -> str:
+def _text(value: Attribute, op: CallOp) -> str:
+    if isinstance(value, ExprAttr):
+        return str(value.data)
     if not isinstance(value, StringAttr):
-        raise LoweringError(f"the configuration of a call is texts, found {value}", op=op)
+        raise LoweringError(f"the configuration of a call is expressions and texts, found {value}", op=op)
     return value.data
 
 

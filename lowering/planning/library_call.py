@@ -12,6 +12,8 @@ from ...dialects.hlir.index_map import IndexMap, flat_address, linear_coefficien
 from ...dialects.hlir.types import TensorType
 from ...dialects.kernel import CallMatmulOp
 from ...dialects.op import tensor_of
+from ...dialects.sym.bounds import Bounds, proves_nonnegative
+from ...dialects.sym.dialect import ExprAttr
 from ...dialects.sym.expr import Expr, constant
 
 CALLEE = "cublaslt.matmul"
@@ -23,7 +25,7 @@ DTYPES = ("f32", "f64", "f16", "bf16")
 Strides = tuple[Expr, ...]
 
 
-def matmul_config(op: CallMatmulOp) -> dict[str, str] | None:
+def matmul_config(op: CallMatmulOp) -> dict[str, str | Expr] | None:
     """The configuration that runtime/devices/cublaslt.py documents, or None if the library cannot do this matmul."""
     steps = tuple(step for step in op.steps if step != "add")
     epilogue = "_".join(steps) or "none"
@@ -39,7 +41,7 @@ def matmul_config(op: CallMatmulOp) -> dict[str, str] | None:
         "compute": op.accumulator.name,
         "epilogue": epilogue,
         "add": "1" if "add" in op.steps else "0",
-        "workspace": str(WORKSPACE),
+        "workspace": constant(WORKSPACE),
         "algorithm": "0",
     }
 
@@ -53,10 +55,11 @@ def config_attribute(op: CallMatmulOp) -> DictionaryAttr:
     config = matmul_config(op)
     if config is None:
         raise LoweringError(f"{CALLEE} cannot compute this form", op=op, stage="plan-memory", hint="keep hlir.contract")
-    return DictionaryAttr({key: StringAttr(config[key]) for key in sorted(config)})
+    values = ((key, config[key]) for key in sorted(config))
+    return DictionaryAttr({key: ExprAttr(v) if isinstance(v, Expr) else StringAttr(v) for key, v in values})
 
 
-def _form(op: CallMatmulOp) -> dict[str, str] | None:
+def _form(op: CallMatmulOp) -> dict[str, str | Expr] | None:
     space = op.space.data
     lhs = _strides(op.lhs_map.data, tensor_of(op.lhs), space)
     rhs = _strides(op.rhs_map.data, tensor_of(op.rhs), space)
@@ -75,7 +78,7 @@ def _form(op: CallMatmulOp) -> dict[str, str] | None:
         if joined is None:
             return None
         found[name] = joined
-    return _texts(found)
+    return _settings(found)
 
 
 def _strides(index_map: IndexMap, type_: TensorType, space: Sequence[Expr]) -> Strides | None:
@@ -112,21 +115,28 @@ def _joined(
     return extent, lhs, rhs, out
 
 
-def _texts(found: Mapping[str, tuple[Expr, Expr, Expr, Expr]]) -> dict[str, str] | None:
+def _settings(found: Mapping[str, tuple[Expr, Expr, Expr, Expr]]) -> dict[str, str | Expr] | None:
     m, n, k, batch = (found[name] for name in ("m", "n", "k", "batch"))
-    a = _matrix(row=m[1], column=k[1], columns=k[0])
-    b = _matrix(row=k[2], column=n[2], columns=n[0])
-    d = _matrix(row=m[3], column=n[3], columns=n[0])
+    a = _matrix(m[1], k[1], m[0], k[0])
+    b = _matrix(k[2], n[2], k[0], n[0])
+    d = _matrix(m[3], n[3], m[0], n[0])
     if a is None or b is None or d is None or d[0] == "1":
         return None
-    texts = {"m": m[0], "n": n[0], "k": k[0], "batch": batch[0]}
-    texts |= {"stride_a": batch[1], "stride_b": batch[2], "stride_c": batch[3], "stride_d": batch[3]}
-    texts |= {"ld_a": a[1], "ld_b": b[1], "ld_c": d[1], "ld_d": d[1]}
-    return {"lhs_transposed": a[0], "rhs_transposed": b[0], **{key: str(e) for key, e in texts.items()}}
+    sizes = {"m": m[0], "n": n[0], "k": k[0], "batch": batch[0]}
+    sizes |= {"stride_a": batch[1], "stride_b": batch[2], "stride_c": batch[3], "stride_d": batch[3]}
+    sizes |= {"ld_a": a[1], "ld_b": b[1], "ld_c": d[1], "ld_d": d[1]}
+    return {"lhs_transposed": a[0], "rhs_transposed": b[0], **sizes}
 
 
-def _matrix(row: Expr, column: Expr, columns: Expr) -> tuple[str, Expr] | None:
-    """("1" if the rows lie next to one another, leading dimension), or None where neither dim does."""
+def _matrix(row: Expr, column: Expr, rows: Expr, columns: Expr) -> tuple[str, Expr] | None:
+    """("1" if the rows lie next to one another, leading dimension), or None where neither dim does, or lines
+    overlap."""
     if column.as_int() in (0, 1):
-        return "0", row if row.terms else columns
-    return ("1", column) if row.as_int() in (0, 1) else None
+        transposed, leading, length = "0", row, columns
+    elif row.as_int() in (0, 1):
+        transposed, leading, length = "1", column, rows
+    else:
+        return None
+    if not leading.terms:
+        leading = length
+    return (transposed, leading) if proves_nonnegative(leading - length, Bounds()) else None

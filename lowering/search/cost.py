@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from ...dialects.errors import OptionError
 from ...dialects.hlir.contraction import ContractOp
@@ -19,6 +18,7 @@ from ...dialects.op import Kind, TensorOp, tensor_of
 from ...dialects.sym.dialect import SymbolOp
 from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import evaluate_int
+from ..planning.library_call import matmul_config
 
 TYPICAL = 128
 """The value that a symbol is taken to have where its range allows it."""
@@ -119,7 +119,7 @@ class CostModel:
             return NOTHING
         if op.KIND is Kind.COMPOSITE and not op.SPELLING:
             return NO_KERNEL
-        if op.KIND is Kind.LIBRARY and op.name not in libraries:
+        if op.KIND is Kind.LIBRARY and not is_callable(op, libraries):
             return NO_KERNEL
         machine = self.machine
         moved = self.traffic(op) / machine.bandwidth
@@ -129,6 +129,11 @@ class CostModel:
             rate = max(moved, self.arithmetic(op) / machine.matrix_rate)
             return 2 * machine.launch + rate * (1.0 if _is_linear(op) else 1.5)
         return machine.launch + moved + self.arithmetic(op) / machine.vector_rate
+
+
+def is_callable(op: TensorOp, libraries: frozenset[str]) -> bool:
+    """Whether an allowed library computes the op in the form it has."""
+    return op.name in libraries and isinstance(op, CallMatmulOp) and matmul_config(op) is not None
 
 
 def _is_linear(op: ContractOp | CallMatmulOp) -> bool:
@@ -144,8 +149,3 @@ def is_linear(index_map: IndexMap) -> bool:
 def spelled(op: TensorOp) -> bool:
     """Whether targets spell the op itself, inside a kernel."""
     return op.KIND is not Kind.COMPOSITE or bool(op.SPELLING)
-
-
-def type_of(value: SSAValue) -> TensorType:
-    """The tensor type of a value."""
-    return tensor_of(value)

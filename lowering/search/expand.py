@@ -8,7 +8,7 @@ from ...dialects.errors import LoweringError
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.contraction import ContractOp
 from ...dialects.op import Kind, TensorOp
-from .cost import spelled
+from .cost import is_callable, spelled
 
 DEEPEST = 16
 """How deep expansions may nest."""
@@ -17,7 +17,7 @@ DEEPEST = 16
 def has_kernel(op: TensorOp, libraries: frozenset[str]) -> bool:
     """Whether a kernel or an allowed library call computes the op in the form it has."""
     if op.KIND is Kind.LIBRARY:
-        return op.name in libraries
+        return is_callable(op, libraries)
     if isinstance(op, ContractOp):
         return bool(op.axis_numbers) and op.accumulator.is_float
     return spelled(op)

@@ -21,16 +21,16 @@ func.func @main(%x: !hlir.tensor<[64], f32>, %y: !hlir.tensor<[64], f32>) -> !hl
   func.return %r : !hlir.tensor<[64], f32>
 }
 
-// A library call is chosen only where it is allowed.
+// A library call is chosen only where it is allowed, and where the library has the epilogue.
 // CHECK-LABEL: func.func @product
 // CHECK: hlir.contract
 // LIBRARY-LABEL: func.func @product
 // LIBRARY: kernel.call_matmul
 func.func @product(%x: !hlir.tensor<[64, 64], f32>, %y: !hlir.tensor<[64, 64], f32>) -> !hlir.tensor<[64, 64], f32> {
   %r = equivalence.graph -> !hlir.tensor<[64, 64], f32> {
-    %a = kernel.call_matmul %x, %y {axes = array<i64: 2>, epilogue = "gelu", lhs_map = #hlir.map<(d0, d1, d2) -> (d0, d2)>, rhs_map = #hlir.map<(d0, d1, d2) -> (d1, d2)>, space = #hlir.shape<[64, 64, 64]>} : !hlir.tensor<[64, 64], f32>
+    %a = kernel.call_matmul %x, %y {axes = array<i64: 2>, epilogue = "gelu_tanh", lhs_map = #hlir.map<(d0, d1, d2) -> (d0, d2)>, rhs_map = #hlir.map<(d0, d1, d2) -> (d1, d2)>, space = #hlir.shape<[64, 64, 64]>} : !hlir.tensor<[64, 64], f32>
     %b = hlir.contract %x, %y {axes = array<i64: 2>, lhs_map = #hlir.map<(d0, d1, d2) -> (d0, d2)>, rhs_map = #hlir.map<(d0, d1, d2) -> (d1, d2)>, space = #hlir.shape<[64, 64, 64]>} : !hlir.tensor<[64, 64], f32>
-    %g = hlir.gelu %b {approximate = "none"} : !hlir.tensor<[64, 64], f32>
+    %g = hlir.gelu %b {approximate = "tanh"} : !hlir.tensor<[64, 64], f32>
     %c = equivalence.class %a, %g : !hlir.tensor<[64, 64], f32>
     equivalence.yield %c : !hlir.tensor<[64, 64], f32>
   }

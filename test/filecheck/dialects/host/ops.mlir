@@ -29,8 +29,8 @@ host.program @main target "c" {
   %u = host.slice at s*16 : !host.buffer<[s, 4], f32>
   // CHECK-NEXT: host.launch @k0 (read %x, read %c, write %t)
   host.launch @k0 (read %x, read %c, write %t)
-  // CHECK-NEXT: host.call "cublaslt.matmul" {m = "s"} (read %t, write %y, scratch %u)
-  host.call "cublaslt.matmul" {m = "s"} (read %t, write %y, scratch %u)
+  // CHECK-NEXT: host.call "cublaslt.matmul" {m = #sym.expr<s>} (read %t, write %y, scratch %u)
+  host.call "cublaslt.matmul" {m = #sym.expr<s>} (read %t, write %y, scratch %u)
   // CHECK-NEXT: host.copy %t to %k
   host.copy %t to %k
 }
