@@ -73,7 +73,11 @@ class TorchAdapter:
         # The aliases are default arguments: they live as long as the predicate, and reading them costs nothing.
         if _POINTERS_EQUAL is not None:
             equal = _POINTERS_EQUAL
-            return lambda others, _held=aliases: equal(others, addresses, positions)
+            # torch reads the addresses at the same positions as the tensors.
+            expected = [0] * (max(positions) + 1)
+            for position, address in zip(positions, addresses, strict=True):
+                expected[position] = address
+            return lambda others, _held=aliases: equal(others, expected, positions)
         if len(positions) == 1:
             first, address = positions[0], addresses[0]
             return lambda others, _held=aliases: others[first].data_ptr() == address

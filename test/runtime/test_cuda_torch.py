@@ -68,11 +68,15 @@ class TorchAdapter:
 
     def remember(self, tensors: Sequence[Any], indices: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
         kept = [tensors[index].detach() for index in indices]
-        pointers = [tensor.data_ptr() for tensor in kept]
         batch = getattr(self.torch._C, "_tensors_data_ptrs_at_indices_equal", None)
         if batch is not None:
+            # torch reads the addresses at the same positions as the tensors.
+            expected = [0] * (max(indices) + 1)
+            for index, tensor in zip(indices, kept, strict=True):
+                expected[index] = tensor.data_ptr()
             places = list(indices)
-            return lambda others, kept=kept: batch(others, pointers, places)
+            return lambda others, kept=kept: batch(others, expected, places)
+        pointers = [tensor.data_ptr() for tensor in kept]
         return lambda others, kept=kept: [others[index].data_ptr() for index in indices] == pointers
 
     def allocator(self, shape: Any, strides: Any, dtype: str, device: str) -> Callable[[], Any]:
