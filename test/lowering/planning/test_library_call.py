@@ -53,7 +53,8 @@ FORMS: dict[
 def build(graph: Any, form: str, epilogue: str = "none", extras: Sequence[SSAValue] = ()) -> SSAValue:
     space, lhs, rhs, exprs, axes = FORMS[form]
     a, b = graph.arg("a", lhs), graph.arg("b", rhs)
-    properties = contraction_properties(ShapeAttr.get(space), *maps(len(space), *exprs), axes)
+    left, right = maps(len(space), *exprs)
+    properties = contraction_properties(ShapeAttr.get(space), left, right, axes)
     return graph.b.emit(CallMatmulOp, [a, b, *extras], **properties, epilogue=StringAttr(epilogue))
 
 
@@ -103,7 +104,8 @@ def legal(
     dtype = change.get("dtype", F32)
     extras = [tensor_type([space[-2]], dtype)] if "bias" in change.get("epilogue", "") else []
     block = Block(arg_types=[tensor_type(lhs, dtype), tensor_type(rhs, dtype), *extras])
-    properties = contraction_properties(ShapeAttr.get(space), *maps(len(space), *exprs), axes)
+    left, right = maps(len(space), *exprs)
+    properties = contraction_properties(ShapeAttr.get(space), left, right, axes)
     epilogue = StringAttr(change.get("epilogue", "none"))
     return matmul_config(CallMatmulOp.make(list(block.args), {**properties, "epilogue": epilogue})) is not None
 
