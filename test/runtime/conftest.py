@@ -173,7 +173,8 @@ def compile_cuda(arch: str) -> bytes:
     program = check(nvrtc.nvrtcCreateProgram(CUDA_SOURCE.encode(), b"k.cu", 0, [], []))
     options = [f"--gpu-architecture={arch}".encode(), b"--fmad=false"]
     code = nvrtc.nvrtcCompileProgram(program, len(options), options)[0]
-    log = b" " * check(nvrtc.nvrtcGetProgramLogSize(program))
+    # At least two bytes: the library writes into the object, and Python shares its one-byte strings.
+    log = bytes(check(nvrtc.nvrtcGetProgramLogSize(program)) + 1)
     nvrtc.nvrtcGetProgramLog(program, log)
     assert int(code) == 0, log.decode()
     size, get = (
@@ -181,9 +182,10 @@ def compile_cuda(arch: str) -> bytes:
         if arch.startswith("sm_")
         else (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
     )
-    data = b" " * check(size(program))
+    length = check(size(program))
+    data = bytes(length + 1)
     check(get(program, data))
-    return data.rstrip(b"\0") if arch.startswith("compute_") else data
+    return data.rstrip(b"\0") if arch.startswith("compute_") else data[:length]
 
 
 def pointer(place: Any, index: int, mode: Any = "read") -> BufferArgument:
