@@ -10,7 +10,10 @@ from types import MappingProxyType
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.errors import OptionError
+from ...dialects.hlir.arithmetic import CosOp, ErfOp, ExpOp, GeluOp, LogOp, RsqrtOp, SigmoidOp, SiluOp, TanhOp
+from ...dialects.hlir.comparison import RemainderOp
 from ...dialects.hlir.contraction import ContractOp
+from ...dialects.hlir.elementwise import DivOp, Exp2Op, Log2Op, ModOp, RecipOp, SinOp, SqrtOp
 from ...dialects.hlir.index_map import IndexMap, linear_coefficients
 from ...dialects.hlir.types import TensorType
 from ...dialects.kernel import CallMatmulOp
@@ -22,8 +25,15 @@ from ..planning.library_call import matmul_config
 
 TYPICAL = 128
 """The value that a symbol is taken to have where its range allows it."""
-SIMPLE, INTRICATE = 1.0, 12.0
-"""Arithmetic operations that an element of a primitive and of a composite elementwise op takes."""
+SIMPLE, INTRICATE = 1.0, 6.0
+"""Arithmetic operations that an element of an elementwise op takes."""
+FUNCTIONS: frozenset[type[TensorOp]] = frozenset(
+    (
+        *(Log2Op, Exp2Op, SinOp, SqrtOp, RecipOp, DivOp, ModOp),
+        *(ExpOp, LogOp, CosOp, TanhOp, ErfOp, SigmoidOp, SiluOp, GeluOp, RsqrtOp, RemainderOp),
+    )
+)
+"""The intricate ones. A composite costs no more than the one function that its expansion needs, so it is kept."""
 FUSED_TRAFFIC = 0.2
 """The part of an elementwise op's bytes that is charged: most of them are fused."""
 NOTHING = 1e-3
@@ -110,7 +120,7 @@ class CostModel:
         if op.KIND is Kind.REDUCTION:
             return float(self.elements(op.operand_types[0]))
         if op.KIND in (Kind.ELEMENTWISE, Kind.COMPOSITE):
-            return self.elements(op.result_type) * (INTRICATE if op.KIND is Kind.COMPOSITE else SIMPLE)
+            return self.elements(op.result_type) * (INTRICATE if type(op) in FUNCTIONS else SIMPLE)
         return 0.0
 
     def node(self, op: TensorOp, libraries: frozenset[str]) -> float:

@@ -13,7 +13,7 @@ from ...dialects.hlir.elementwise import Elementwise
 from ...dialects.kernel import NotOneKernelError, Placement, place
 from ...dialects.op import Kind, TensorOp, tensor_of
 from ...dialects.sym.expr import Expr
-from .cost import CostModel
+from .cost import FUNCTIONS, CostModel
 from .free import Freedom, base_of, is_core
 
 GroupKind = Literal["fused", "matmul", "irregular"]
@@ -209,7 +209,7 @@ class Grouping:
             op = value.owner
             if not isinstance(op, Elementwise) or op not in ops:
                 continue
-            simple = op.KIND is Kind.ELEMENTWISE and not any(p in ops for p in self.producers(op))
+            simple = type(op) not in FUNCTIONS and not any(p in ops for p in self.producers(op))
             times = rows if placement.is_row(at) else full
             if not simple and times > self.model.elements(tensor_of(value)):
                 return False
