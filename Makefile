@@ -26,7 +26,7 @@ setup: $(VENV) ## Make .venv with everything that development and the demo need
 	touch $@
 
 demo: $(VENV) ## Embed real sentences with all-MiniLM-L6-v2 through torch.compile(backend="albumen")
-	$(PYTHON) examples/minilm.py $(ARGS)
+	$(PYTHON) examples/demo.py $(ARGS)
 
 test: $(VENV) ## Run every test that needs no GPU: pytest, then lit
 	$(PYTHON) tools/dev/run_tests.py $(ARGS)
