@@ -9,6 +9,7 @@ from .memory import AtomicAddOp, Hint, HintAttr, LoadOp, OffsetOp, SharedOp, Sto
 from .registers import RegLoadOp, RegsOp, RegStoreOp, part_extent
 from .sync import (
     WARP,
+    AssertOp,
     BarrierOp,
     Combiner,
     CombinerAttr,
@@ -27,6 +28,7 @@ from .types import PtrType, RegType, Space, SpaceAttr, element_bytes, is_scalar,
 SIMT = Dialect(
     "simt",
     [
+        AssertOp,
         AtomicAddOp,
         BarrierOp,
         GridReleaseOp,
@@ -51,6 +53,7 @@ __all__ = [
     "OP_BUDGET",
     "SIMT",
     "WARP",
+    "AssertOp",
     "AtomicAddOp",
     "BarrierOp",
     "Combiner",

@@ -125,7 +125,7 @@ class KernelOp(IRDLOperation):
             if isinstance(arg.type, PtrType):
                 if arg.type.is_shared:
                     raise VerifyException(
-                        f"argument {arg.index} is a shared pointer; shared memory comes from simt.shared"
+                        f"argument {arg.index} is shared; shared memory comes from simt.shared"
                     )
             elif not is_scalar(arg.type):
                 raise VerifyException(f"argument {arg.index} must be a pointer or a scalar, found {arg.type}")

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     UnitAttr,
+    i1,
     i32,
     i64,
 )
@@ -202,6 +203,19 @@ class ReduceBlockOp(IRDLOperation):
         assert isinstance(scratch, PtrType)
         if not scratch.is_shared or scratch.element != self.value.type:
             raise VerifyException(f"scratch must be a shared pointer to {self.value.type}, found {scratch}")
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """`simt.assert %c`: ends the launch with an error where the condition is false. Metal cannot, and goes on."""
+
+    name = "simt.assert"
+    condition = operand_def(i1)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$condition attr-dict"
+
+    def __init__(self, condition: SSAValue):
+        super().__init__(operands=[condition])
 
 
 @irdl_op_definition

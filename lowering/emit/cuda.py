@@ -13,6 +13,7 @@ from ..toolchain.device_prelude import device_prelude
 from . import arithmetic, control, device_math, simt
 from .prelude import device_functions
 from .printer import TextPrinter
+from .simt_target import SMEM, SimtTarget
 from .target import StatementHandler
 
 PRELUDE = Path(__file__).with_name("cuda_prelude.h")
@@ -168,7 +169,7 @@ NV_STATEMENTS: Mapping[type[Operation], StatementHandler] = {
 
 _THREAD = "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))"
 
-CUDA = simt.SimtTarget(
+CUDA = SimtTarget(
     name="cuda",
     types=TYPES,
     functions=device_math.with_synonyms(
@@ -207,6 +208,7 @@ CUDA = simt.SimtTarget(
     atomic_add="atomicAdd({0}, {1});",
     load_stream="alb_load_stream({0})",
     store_stream="alb_store_stream({0}, {1});",
+    trap="__trap();",
     grid_wait="alb_grid_wait();",
     grid_release="alb_grid_release();",
 )
@@ -237,7 +239,7 @@ def _print_kernel(printer: TextPrinter, kernel: KernelOp) -> None:
     head = f'extern "C" __global__ void __launch_bounds__({bounds}) {kernel.sym_name.data}({parameters})'
     with printer.braces(head):
         if kernel.smem.value.data:
-            printer.line(f"extern __shared__ __align__({STATIC_SMEM_ALIGNMENT}) unsigned char {simt.SMEM}[];")
+            printer.line(f"extern __shared__ __align__({STATIC_SMEM_ALIGNMENT}) unsigned char {SMEM}[];")
         printer.block(kernel.body.block)
 
 

@@ -16,6 +16,7 @@ from ...dialects.simt import Id, KernelOp, PtrType, Space
 from . import arithmetic, control, device_math, simt
 from .prelude import device_functions
 from .printer import TextPrinter
+from .simt_target import SMEM, SimtTarget
 from .target import StatementHandler
 
 PRELUDE = Path(__file__).with_name("metal_prelude.h")
@@ -110,7 +111,7 @@ def _literals() -> dict[str, str]:
     return table
 
 
-class MetalTarget(simt.SimtTarget):
+class MetalTarget(SimtTarget):
     """Metal has a matrix type beside the scalars."""
 
     def scalar_type(self, attribute: Attribute) -> str:
@@ -241,7 +242,7 @@ def _print_kernel(printer: TextPrinter, kernel: KernelOp) -> None:
     with printer.braces(f"kernel void {kernel.sym_name.data}(\n    {parameters})"):
         if smem:
             printer.line(f"threadgroup float4 alb_memory[{-(-smem // 16)}];")
-            printer.line(f"threadgroup uchar *{simt.SMEM} = (threadgroup uchar *)alb_memory;")
+            printer.line(f"threadgroup uchar *{SMEM} = (threadgroup uchar *)alb_memory;")
         printer.block(kernel.body.block)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -11,12 +10,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.errors import LoweringError
 from ...dialects.loop import ApplyOp
 from ...dialects.simt import (
+    AssertOp,
     AtomicAddOp,
     BarrierOp,
     GridReleaseOp,
     GridWaitOp,
     Hint,
-    Id,
     IdOp,
     KernelOp,
     LoadOp,
@@ -30,50 +29,13 @@ from ...dialects.simt import (
     RegType,
     SharedOp,
     ShuffleOp,
-    Space,
     StoreOp,
     part_extent,
     vector_lanes,
 )
 from .printer import TextPrinter
-from .target import ExpressionHandler, StatementHandler, Target
-
-SMEM = "alb_smem"
-"""The name of the block's shared memory, an array of bytes."""
-
-
-@dataclass(frozen=True)
-class SimtTarget(Target):
-    """Spellings of a target with threads. Formats take operand texts like `functions`."""
-
-    spaces: Mapping[Space, str] = field(default_factory=dict[Space, str])
-    """Address space words before a pointer's element type, with the blank after them."""
-    ids: Mapping[Id, str] = field(default_factory=dict[Id, str])
-    barriers: Mapping[str, str] = field(default_factory=dict[str, str])
-    shuffles: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By mode: {0} value, {1} lane, {2} width."""
-    reduce_warp: str = ""
-    """{0} value, {combiner} a function of two, {width}."""
-    reduce_block: str = ""
-    """{0} value, {1} scratch, {combiner}, {threads}, {fresh}."""
-    atomic_add: str = ""
-    """{0} address, {1} value, {t} element spelled."""
-    load_stream: str = "*{0}"
-    store_stream: str = "*{0} = {1};"
-    grid_wait: str = ""
-    grid_release: str = ""
-
-    def scalar_type(self, attribute: Attribute) -> str:
-        if isinstance(attribute, PtrType):
-            return f"{self.spaces[attribute.space.data]}{self.scalar_type(attribute.element)} *"
-        if isinstance(attribute, RegType):
-            raise LoweringError(f"{attribute} is an array in place and cannot be copied", stage="emit")
-        return super().scalar_type(attribute)
-
-
-def simt_target(printer: TextPrinter) -> SimtTarget:
-    assert isinstance(printer.target, SimtTarget)
-    return printer.target
+from .simt_target import SMEM, simt_target
+from .target import ExpressionHandler, StatementHandler
 
 
 def is_vector(kind: Attribute) -> bool:
@@ -273,6 +235,12 @@ def reduce_block(printer: TextPrinter, op: Operation) -> None:
     printer.define(op.result, text)
 
 
+def assertion(printer: TextPrinter, op: Operation) -> None:
+    assert isinstance(op, AssertOp)
+    if trap := simt_target(printer).trap:
+        printer.line(f"if (!{printer.use(op.condition)}) {trap}")
+
+
 def grid_wait(printer: TextPrinter, op: Operation) -> None:
     if text := simt_target(printer).grid_wait:
         printer.line(text)
@@ -299,6 +267,7 @@ STATEMENTS: Mapping[type[Operation], StatementHandler] = {
     RegsOp: registers,
     RegLoadOp: register_load,
     RegStoreOp: register_store,
+    AssertOp: assertion,
     BarrierOp: barrier,
     ShuffleOp: shuffle,
     ReduceWarpOp: reduce_warp,

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.errors import LoweringError
-from ...dialects.loop import AllocOp, LoadOp, OffsetOp, ParallelOp, PtrType, ReduceOp, StoreOp
+from ...dialects.loop import AllocOp, CheckIndexOp, LoadOp, OffsetOp, ParallelOp, PtrType, ReduceOp, StoreOp
 from ...dialects.sym.expr import Expr, constant, divide_monomial, monomial_expr
 from .index_space import UNBOUNDED, IndexSpace
 
@@ -91,7 +91,8 @@ class _Walk:
         if len(op.results) == 1 and isinstance(op.results[0].type, IndexType):
             if self.space.define(op):
                 return
-            self.space.bind(op.results[0], self.space.variable(UNBOUNDED))
+            extent = self.index(op.extent) if isinstance(op, CheckIndexOp) else UNBOUNDED
+            self.space.bind(op.results[0], self.space.variable(extent))
         match op:
             case LoadOp() | StoreOp():
                 root, base = self.resolve(op.pointer)

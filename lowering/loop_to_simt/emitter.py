@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, UnitAttr, i1, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.errors import InternalError
 from ...dialects.sym.expr import Atom, Expr, constant, monomial_expr
 from .index_space import IndexSpace
+from .loop_builder import LoopBuilder
 
 NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 
@@ -268,48 +269,3 @@ class Emitter:
         choice = scf.IfOp(condition, [value.type for value in otherwise], [then], [other] if otherwise else None)
         self.do(choice)
         return list(choice.output)
-
-
-class LoopBuilder:
-    """`with emitter.loop(...) as loop:` builds the body; `loop.arguments` are the carried values inside,
-    `loop.results` those after it. The body ends by `loop.carry(values)`."""
-
-    def __init__(
-        self,
-        emitter: Emitter,
-        bounds: tuple[Expr, Expr, Expr],
-        variable: Expr,
-        carried: Sequence[SSAValue],
-        unroll: bool,
-    ):
-        self.emitter = emitter
-        self.variable = variable
-        self.carried = list(carried)
-        self.unroll = unroll
-        self.results: list[SSAValue] = []
-        self._kind = emitter.width(*bounds)
-        self._bounds = [emitter.index(bound, self._kind) for bound in bounds]
-        self._next: list[SSAValue] = []
-        self.block = Block(arg_types=[self._kind, *(value.type for value in carried)])
-        self.arguments: list[SSAValue] = list(self.block.args[1:])
-
-    def carry(self, values: Sequence[SSAValue]) -> None:
-        """What the next iteration gets."""
-        self._next = list(values)
-
-    def __enter__(self) -> LoopBuilder:
-        self._context = self.emitter.inside(self.block)
-        self._context.__enter__()
-        self.emitter.place(self.variable, self.block.args[0])
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None:
-            return
-        self.emitter.do(scf.YieldOp(*self._next))
-        self._context.__exit__(None, None, None)
-        loop = scf.ForOp(self._bounds[0], self._bounds[1], self._bounds[2], self.carried, Region(self.block))
-        if self.unroll:
-            loop.attributes["unroll"] = UnitAttr()
-        self.emitter.do(loop)
-        self.results = list(loop.results)

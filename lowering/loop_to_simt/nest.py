@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.errors import LoweringError
-from ...dialects.loop import AllocOp, KernelOp, LoadOp, OffsetOp, ParallelOp, ReduceOp
+from ...dialects.loop import AllocOp, CheckIndexOp, KernelOp, LoadOp, OffsetOp, ParallelOp, ReduceOp
 from ...dialects.sym.expr import Expr, constant
 from ...dialects.sym.substitute import index_numbers
 from .accesses import Body, stride, summarise
@@ -84,7 +84,7 @@ def _next_loop(space: IndexSpace, loop: ParallelOp, inner: list[Operation]) -> P
     joins = (
         len(nested) == 1
         and isinstance(nested[0], ParallelOp)
-        and all(isinstance(op, LoadOp | OffsetOp) or is_side_effect_free(op) for op in others)
+        and all(isinstance(op, LoadOp | OffsetOp | CheckIndexOp) or is_side_effect_free(op) for op in others)
     )
     if joins:
         (candidate,) = nested

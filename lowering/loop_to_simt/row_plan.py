@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.loop import AllocOp, LoadOp, Mapping, OffsetOp, ParallelOp, ReduceOp, StoreOp
+from ...dialects.loop import AllocOp, CheckIndexOp, LoadOp, Mapping, OffsetOp, ParallelOp, ReduceOp, StoreOp
 from ...dialects.simt import element_bytes
 from ...dialects.sym.expr import Expr, constant, index
 from ...dialects.sym.substitute import substitute_indices
@@ -114,6 +114,8 @@ class RowPlanner:
             self.pointers[op.result] = (root, base + self._index(op.offset))
         elif isinstance(op, LoadOp | StoreOp):
             self.elsewhere.add(self.resolve(op.pointer)[0])
+        elif isinstance(op, CheckIndexOp):
+            self.space.bind(op.result, self.space.variable(self._index(op.extent)))
         elif isinstance(op, AllocOp):
             self.scratch.append(op)
             if repeated:

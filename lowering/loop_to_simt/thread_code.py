@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import simt
 from ...dialects.errors import LoweringError
 from ...dialects.loop import (
     AllocOp,
+    CheckIndexOp,
     Combine,
     LoadOp,
     OffsetOp,
@@ -24,6 +25,7 @@ from ...dialects.loop import (
     YieldOp,
 )
 from ...dialects.sym.expr import Expr, constant, maximum
+from . import control_flow
 from .accesses import refuse_vectors
 from .emitter import Emitter, int_bits
 from .index_space import UNBOUNDED, IndexSpace
@@ -154,6 +156,8 @@ class ThreadCode:
                 self.while_loop(op)
             case arith.IndexCastOp():
                 self.index_cast(op)
+            case CheckIndexOp():
+                self.check_index(op)
             case PackOp():
                 raise LoweringError("loop.pack is for the C target", op=op, stage="map-threads")
             case _:
@@ -197,6 +201,18 @@ class ThreadCode:
             value = self.emitter.resize(value, i32)
         self.bind_index(op.result, value)
 
+    def check_index(self, op: CheckIndexOp) -> None:
+        """The result is known to lie below the extent, so what is computed from it may be narrow."""
+        index, extent = self.index_of(op.index), self.index_of(op.extent)
+        kind = self.emitter.width(index, extent)
+        value, zero = self.emitter.index(index, kind), self.emitter.constant(0, kind)
+        natural = self.emitter.add(arith.CmpiOp(value, zero, "sge"))
+        below = self.emitter.add(arith.CmpiOp(value, self.emitter.index(extent, kind), "slt"))
+        inside = self.emitter.add(arith.AndIOp(natural, below))
+        self.emitter.do(simt.AssertOp(inside))
+        safe = self.emitter.add(arith.SelectOp(inside, value, zero))
+        self.bind_index(op.result, self.emitter.resize(safe, self.emitter.width(extent)), extent)
+
     # Memory
 
     def address(self, pointer: SSAValue, offset: SSAValue) -> tuple[Memory, Expr]:
@@ -223,9 +239,7 @@ class ThreadCode:
 
     def scratch_bound(self, op: AllocOp) -> int | None:
         """The largest element count of a scratch buffer, if one is known."""
-        if op.bound is not None:
-            return op.bound.value.data
-        return self.space.largest(self.index_of(op.count))
+        return op.bound.value.data if op.bound is not None else self.space.largest(self.index_of(op.count))
 
     def allocate(self, op: AllocOp) -> None:
         bound = self.scratch_bound(op)
@@ -277,62 +291,10 @@ class ThreadCode:
         return self.values[last.value]
 
     def for_loop(self, op: scf.ForOp) -> None:
-        bounds = (self.index_of(op.lb), self.index_of(op.ub), self.index_of(op.step))
-        index, *arguments = op.body.block.args
-        for argument in arguments:
-            self._refuse_index(op, argument.type)
-        variable = self.space.variable(bounds[1])
-        self.space.bind(index, variable)
-        unroll = "unroll" in op.attributes
-        with self.emitter.loop(bounds, variable, [self.values[init] for init in op.iter_args], unroll=unroll) as loop:
-            self.values |= zip(arguments, loop.arguments, strict=True)
-            self.block(op.body.block)
-            last = op.body.block.last_op
-            loop.carry([self.values[value] for value in last.operands] if last is not None else [])
-        self.values |= zip(op.res, loop.results, strict=True)
-
-    def _refuse_index(self, op: Operation, kind: Attribute) -> None:
-        if isinstance(kind, IndexType):
-            hint = "carry an integer and cast it"
-            raise LoweringError("a carried value of type index is not mapped", op=op, stage="map-threads", hint=hint)
+        control_flow.for_loop(self, op)
 
     def condition(self, op: scf.IfOp) -> None:
-        for result in op.output:
-            self._refuse_index(op, result.type)
-        regions: list[Region] = []
-        for region in (op.true_region, op.false_region):
-            if region.first_block is None:
-                continue
-            block = Block()
-            with self.emitter.inside(block):
-                self.block(region.block)
-                last = region.block.last_op
-                self.emitter.do(scf.YieldOp(*([self.values[value] for value in last.operands] if last else [])))
-            regions.append(Region(block))
-        otherwise = regions[1] if len(regions) > 1 else None
-        new = scf.IfOp(self.values[op.cond], [result.type for result in op.output], regions[0], otherwise)
-        self.emitter.do(new)
-        self.values |= zip(op.output, new.output, strict=True)
+        control_flow.condition(self, op)
 
     def while_loop(self, op: scf.WhileOp) -> None:
-        for value in (*op.arguments, *op.res):
-            self._refuse_index(op, value.type)
-        before = Block(arg_types=[value.type for value in op.arguments])
-        self.values |= zip(op.before_region.block.args, before.args, strict=True)
-        with self.emitter.inside(before):
-            self.block(op.before_region.block)
-            test = op.before_region.block.last_op
-            assert isinstance(test, scf.ConditionOp)
-            passed = [self.values[value] for value in test.args]
-            self.emitter.do(scf.ConditionOp(self.values[test.condition], *passed))
-        after = Block(arg_types=[value.type for value in op.res])
-        self.values |= zip(op.after_region.block.args, after.args, strict=True)
-        with self.emitter.inside(after):
-            self.block(op.after_region.block)
-            last = op.after_region.block.last_op
-            assert last is not None
-            self.emitter.do(scf.YieldOp(*(self.values[value] for value in last.operands)))
-        arguments = [self.values[value] for value in op.arguments]
-        new = scf.WhileOp(arguments, [value.type for value in op.res], Region(before), Region(after))
-        self.emitter.do(new)
-        self.values |= zip(op.res, new.res, strict=True)
+        control_flow.while_loop(self, op)

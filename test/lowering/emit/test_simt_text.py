@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -16,6 +14,7 @@ from albumen.lowering.emit.cuda import cuda_source
 from albumen.lowering.emit.metal import metal_source
 from albumen.lowering.toolchain.nvrtc import compile_cuda
 
+Array = np.ndarray[Any, Any]
 Run = Callable[..., None]
 
 
@@ -92,16 +91,17 @@ def test_shared_memory_and_offsets(run: Run):
     np.testing.assert_array_equal(y, x[::-1])
 
 
-@pytest.mark.parametrize(
-    ("mode", "step", "width", "source"),
-    [
-        ("xor", 5, 32, lambda t: t ^ 5),
-        ("up", 3, 16, lambda t: np.where(t % 16 >= 3, t - 3, t)),
-        ("down", 3, 8, lambda t: np.where(t % 8 + 3 < 8, t + 3, t)),
-        ("idx", 9, 8, lambda t: t // 8 * 8 + 1),
-    ],
-)
-def test_shuffles(run: Run, mode: str, step: int, width: int, source: Callable[[Any], Any]):
+Lanes = Callable[[Array], Array]
+SHUFFLES: list[tuple[str, int, int, Lanes]] = [
+    ("xor", 5, 32, lambda t: t ^ 5),
+    ("up", 3, 16, lambda t: np.where(t % 16 >= 3, t - 3, t)),
+    ("down", 3, 8, lambda t: np.where(t % 8 + 3 < 8, t + 3, t)),
+    ("idx", 9, 8, lambda t: t // 8 * 8 + 1),
+]
+
+
+@pytest.mark.parametrize(("mode", "step", "width", "source"), SHUFFLES)
+def test_shuffles(run: Run, mode: str, step: int, width: int, source: Lanes):
     body = f"""
       %s = arith.constant {step} : i32
       %v = simt.load %x[%t] : {F32}, i32 -> f32
@@ -211,85 +211,6 @@ def test_a_kernel_that_waits_does_not_promise_what_lets_loads_move_up(parse: Cal
     text = kernel("simt.grid_wait", f"%x: {F32}, %n: i32")
     assert "__restrict__" not in cuda_source([parse(text)])
     assert "__restrict__" in cuda_source([parse(text.replace("simt.grid_wait", ""))])
-
-
-@pytest.mark.parametrize(("kind", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
-def test_narrow_floats_round_to_nearest_even(run: Run, kind: str, dtype: Any):
-    body = f"""
-      %v = simt.load %x[%t] : {F32}, i32 -> f32
-      %h = arith.truncf %v : f32 to {kind}
-      simt.store %h, %y[%t] : {kind}, !simt.ptr<{kind}, global>, i32
-      %w = arith.extf %h : {kind} to f32
-      simt.store %w, %z[%t] : f32, {F32}, i32"""
-    x = normal(64)
-    x[:5] = [1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, np.inf, -0.0]
-    y, z = np.zeros(64, dtype), np.zeros(64, np.float32)
-    arguments = f"%x: {F32}, %y: !simt.ptr<{kind}, global>, %z: {F32}, %n: i32"
-    run(kernel(body, arguments), [x, y, z], {"n": 1})
-    np.testing.assert_array_equal(y.view(np.uint16), x.astype(dtype).view(np.uint16))
-    np.testing.assert_array_equal(z, x.astype(dtype).astype(np.float32))
-
-
-UNARY = {
-    "math.exp": np.exp,
-    "math.exp2": np.exp2,
-    "math.log": lambda x: np.log(np.abs(x)),
-    "math.tanh": np.tanh,
-    "math.sin": np.sin,
-    "math.cos": np.cos,
-    "math.erf": np.vectorize(math.erf, otypes=[np.float64]),
-    "math.expm1": np.expm1,
-    "math.log1p": lambda x: np.log1p(np.abs(x)),
-    "math.cbrt": np.cbrt,
-    "math.sqrt": lambda x: np.sqrt(np.abs(x)),
-    "math.rsqrt": lambda x: 1 / np.sqrt(np.abs(x)),
-    "math.floor": np.floor,
-    "math.roundeven": np.rint,
-    "math.trunc": np.trunc,
-}
-
-
-@pytest.mark.parametrize("name", UNARY)
-def test_functions(run: Run, name: str):
-    on_magnitude = name in ("math.log", "math.log1p", "math.sqrt", "math.rsqrt")
-    argument = "%a" if on_magnitude else "%v"
-    body = f"""
-      %v = simt.load %x[%t] : {F32}, i32 -> f32
-      %a = math.absf %v : f32
-      %w = {name} {argument} : f32
-      simt.store %w, %y[%t] : f32, {F32}, i32"""
-    x = np.concatenate([normal(48), np.linspace(-9, 9, 16, dtype=np.float32)])
-    y = np.zeros(64, np.float32)
-    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
-    reference = UNARY[name]
-    np.testing.assert_allclose(y, reference(x.astype(np.float64)), rtol=5e-7, atol=1e-30)
-
-
-def test_apply_of_a_scalar_function(run: Run):
-    body = f"""
-      %v = simt.load %x[%t] : {F32}, i32 -> f32
-      %c = arith.constant 0.75 : f32
-      %w = loop.apply "mod"(%v, %c) : f32
-      simt.store %w, %y[%t] : f32, {F32}, i32"""
-    x, y = 10 * normal(64), np.zeros(64, np.float32)
-    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
-    np.testing.assert_array_equal(y, np.fmod(x, np.float32(0.75)))
-
-
-def test_nan_propagating_maximum(run: Run):
-    body = f"""
-      %a = simt.load %x[%t] : {F32}, i32 -> f32
-      %b = simt.load %y[%t] : {F32}, i32 -> f32
-      %m = arith.maximumf %a, %b : f32
-      %n2 = arith.minimumf %a, %b : f32
-      simt.store %m, %x[%t] : f32, {F32}, i32
-      simt.store %n2, %y[%t] : f32, {F32}, i32"""
-    x, y = normal(64), normal(64)[::-1].copy()
-    x[3] = y[4] = np.nan
-    high, low = np.maximum(x, y), np.minimum(x, y)
-    run(kernel(body, f"%x: {F32}, %y: {F32}, %n: i32"), [x, y], {"n": 1})
-    np.testing.assert_array_equal(x, high)
-    np.testing.assert_array_equal(y, low)
 
 
 def test_metal_refuses_doubles_and_too_much_shared_memory(parse: Callable[[str], KernelOp]):

@@ -117,3 +117,25 @@ simt.kernel @k(%i: i32) grid [#sym.expr<1>] block [32, 1, 1] {
 // CHECK: alignment 2 must be a power of two and at least the 4 bytes of f32
 simt.kernel @k(%p: !simt.ptr<f32, global, align 2>) grid [#sym.expr<1>] block [32, 1, 1] {
 }
+
+// -----
+
+// CHECK: simt.shared at 64 lies outside the 64 bytes of smem
+simt.kernel @k() grid [#sym.expr<1>] block [32, 1, 1] smem 64 {
+  %p = simt.shared 64 : !simt.ptr<f32, shared>
+}
+
+// -----
+
+// CHECK: a block reduction needs whole warps, found 48 threads
+simt.kernel @k(%v: f32) grid [#sym.expr<1>] block [48, 1, 1] smem 64 {
+  %p = simt.shared 0 : !simt.ptr<f32, shared>
+  %r = simt.reduce_block add %v, %p : f32, !simt.ptr<f32, shared>
+}
+
+// -----
+
+// CHECK: and is for integers, found f32
+simt.kernel @k(%v: f32) grid [#sym.expr<1>] block [32, 1, 1] {
+  %r = simt.reduce_warp and %v width 32 : f32
+}

@@ -39,6 +39,9 @@ simt.kernel @threads(%v: f32) grid [#sym.expr<1>] block [64, 2, 1] smem 16 {
   simt.grid_wait
   // CHECK-NEXT: simt.grid_release
   simt.grid_release
+  %ok = arith.constant true
+  // CHECK: simt.assert %ok
+  simt.assert %ok
   // CHECK-NEXT: simt.barrier block
   simt.barrier block
   // CHECK-NEXT: simt.barrier warp
