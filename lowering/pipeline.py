@@ -101,7 +101,6 @@ def lower_module(module: ModuleOp, options: CompileOptions, progress: Progress =
             path = dump.reproducer_path(stage.name)
             known = as_compile_error(error, stage.name)
             write_reproducer(path, context, start, passes, known)
-            known.add_note(f"reproducer: {path}")
             if known is error:
                 raise
             raise known from error

@@ -67,10 +67,14 @@ def replay(context: Context, start: ModuleOp, passes: Sequence[ModulePass]) -> t
 
 
 def write_reproducer(
-    path: Path, context: Context, start: ModuleOp, passes: Sequence[ModulePass], error: Exception, flags: str = ""
+    path: Path, context: Context, start: ModuleOp, passes: Sequence[ModulePass], error: CompileError, flags: str = ""
 ) -> None:
-    """Write the module on which the last of `passes` fails, under the command that replays it and the error."""
+    """Write the module on which the last of `passes` fails, under the command that replays it and the error.
+
+    The error's text names the file afterwards.
+    """
     module, remaining = replay(context, start, passes)
     command = f"albumen-opt {shlex.quote(str(path))} -p {shlex.quote(pipeline_text(remaining))}{flags}"
     comment = "".join(f"// {line}\n" for line in str(error).splitlines())
     write_atomically(path, f"// {command}\n{comment}{module_text(module)}")
+    error.hint = f"{error.hint}\n  reproducer: {path}" if error.hint else f"replay it with the reproducer: {path}"

@@ -67,7 +67,7 @@ def from_compile_error(error: CompileError, file: str) -> Diagnostic:
     message = ": ".join(part for part in (error.stage, error.op_name, error.message) if part)
     details = [f"  at: {error.where}"] if error.where and ("," in error.where or not line) else []
     details += [f"  to do: {error.hint}"] if error.hint else []
-    return Diagnostic(path, line, message, (*details, *getattr(error, "__notes__", ())))
+    return Diagnostic(path, line, message, tuple(details))
 
 
 def place_of(op: Operation, file: str) -> tuple[str, int]:

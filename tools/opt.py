@@ -152,7 +152,6 @@ class AlbumenOpt(xDSLOptMain):
     def _reproduce(self, start: ModuleOp, passes: Sequence[ModulePass], error: CompileError) -> None:
         flags = f" --check-each --seed {self.args.seed}" if self.args.check_each else ""
         write_reproducer(Path(self.args.reproducer), self.ctx, start, passes, error, flags)
-        error.add_note(f"reproducer: {self.args.reproducer}")
 
     def run_piece(self, text: str, line_offset: int, output: IO[str]) -> list[Diagnostic]:
         """Process one piece of the input; what went wrong, against what it announces under --verify-diagnostics."""
