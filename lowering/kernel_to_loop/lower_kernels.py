@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,13 +12,21 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects.errors import LoweringError, OptionError
+from ...dialects.hlir.creation import RandomBitsOp
+from ...dialects.hlir.indexing import ScatterOp
+from ...dialects.hlir.ordering import ScanOp, SortOp
 from ...dialects.kernel.function import FuncOp, kernel_functions
-from ...dialects.kernel.launch import FusedOp, MatmulOp
+from ...dialects.kernel.launch import FusedOp, IrregularOp, MatmulOp
+from ...dialects.loop import KernelOp
+from ...dialects.sym.bounds import Interval
 from ...dialects.sym.dialect import declared_bounds
 from ..templates.matmul import matmul_kernel
 from .expand import expand_contractions
 from .fused import lower_fused
+from .irregular import ScatterLoops, lower_scan
 from .matmul import is_product_of_matrices, lower_matmul
+from .random_bits import RandomBits
+from .sorting import SortLoops
 
 TARGETS = ("c", "cuda", "metal")
 
@@ -41,7 +50,23 @@ def lower_kernel(function: FuncOp, module: ModuleOp, target: str = "c", arch: st
             return lower_matmul(copy, ranges)
         expand_contractions(kernel.block)
         return lower_fused(copy, ranges, threads=True)
+    if isinstance(kernel, IrregularOp):
+        return lower_irregular(copy, kernel, ranges)
     raise LoweringError("no lowering for this kernel", op=kernel, stage="lower-kernels")
+
+
+def lower_irregular(function: FuncOp, kernel: IrregularOp, ranges: Mapping[str, Interval]) -> KernelOp:
+    """The loop kernel of a function that holds a kernel.irregular."""
+    core = kernel.core
+    if isinstance(core, ScanOp):
+        return lower_scan(function, ranges).finish()
+    if isinstance(core, ScatterOp):
+        return ScatterLoops(function, ranges).lower().finish()
+    if isinstance(core, SortOp):
+        return SortLoops(function, ranges).lower().finish()
+    if isinstance(core, RandomBitsOp):
+        return RandomBits(function, ranges).lower().finish()
+    raise LoweringError(f"no lowering for {core.name}", op=kernel, stage="lower-kernels")
 
 
 @dataclass(frozen=True)

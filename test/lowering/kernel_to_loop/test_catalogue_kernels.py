@@ -1,4 +1,4 @@
-"""Every op that a row program may hold, on each of its valid samples, as a kernel of its own."""
+"""Every op that a kernel may hold, on each of its valid samples, as a kernel of its own."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from xdsl.ir import Block
 
 from albumen.dialects.catalogue import catalogue
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
-from albumen.dialects.hlir.creation import LiteralOp
+from albumen.dialects.hlir.creation import LiteralOp, RandomBitsOp
 from albumen.dialects.hlir.elementwise import Elementwise
-from albumen.dialects.hlir.indexing import GatherOp
+from albumen.dialects.hlir.indexing import GatherOp, ScatterOp
+from albumen.dialects.hlir.ordering import ScanOp, SortOp
 from albumen.dialects.kernel.body import YieldOp
 from albumen.dialects.kernel.function import FuncOp
-from albumen.dialects.kernel.launch import FusedOp
+from albumen.dialects.kernel.launch import FusedOp, IrregularOp
 from albumen.dialects.op import Kind, Sample, TensorOp
 
 KINDS = (Kind.REDUCTION, Kind.VIEW, Kind.CREATION)
 INLINE = (GatherOp, PadOp, ConcatOp)
 
 
-def fusable() -> list[type[TensorOp]]:
-    return [
-        op for op in catalogue() if (op.KIND in KINDS or issubclass(op, (Elementwise, *INLINE))) and op is not LiteralOp
-    ]
+IRREGULAR = (ScatterOp, ScanOp, SortOp, RandomBitsOp)
+
+
+def lowered() -> list[type[TensorOp]]:
+    fusable = [op for op in catalogue() if op.KIND in KINDS or issubclass(op, (Elementwise, *INLINE))]
+    return [*(op for op in fusable if op is not LiteralOp), *IRREGULAR]
 
 
 def function_of(op_class: type[TensorOp], sample: Sample, name: str) -> FuncOp:
@@ -35,14 +38,15 @@ def function_of(op_class: type[TensorOp], sample: Sample, name: str) -> FuncOp:
     op = op_class.make(list(body.args), sample.properties)
     body.add_ops([op, YieldOp(list(op.results))])
     outer = Block(arg_types=sample.operands)
-    return FuncOp(name, FusedOp(list(outer.args), body))
+    kernel_class = IrregularOp if op_class in IRREGULAR else FusedOp
+    return FuncOp(name, kernel_class(list(outer.args), body))
 
 
 def valid_samples(op_class: type[TensorOp]) -> Iterator[Sample]:
     return (sample for sample in op_class.SAMPLES if not sample.error)
 
 
-@pytest.mark.parametrize("op_class", fusable(), ids=lambda op: op.name)
+@pytest.mark.parametrize("op_class", lowered(), ids=lambda op: op.name)
 def test_samples(kernels: Callable[[ModuleOp], Any], rng: np.random.Generator, op_class: type[TensorOp]) -> None:
     samples = list(valid_samples(op_class))
     module = ModuleOp([function_of(op_class, sample, f"k{n}") for n, sample in enumerate(samples)])
