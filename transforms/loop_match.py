@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from xdsl.ir import Operation, SSAValue
 
+from ..dialects.hlir.creation import ConstantOp, IotaOp
+from ..dialects.hlir.view import ViewOp
 from .repetition import Labels, owner_of
 
 
@@ -79,6 +81,11 @@ class Body:
         return {op for ops in self.iterations for op in ops[: self.core]}
 
 
+def is_free(op: Operation | None) -> TypeGuard[Operation]:
+    """Whether the op is better made anew in each iteration than kept: views, splats and index expressions are never stored."""
+    return isinstance(op, ViewOp | ConstantOp | IotaOp)
+
+
 class Matcher:
     """Finds the wiring of iterations. `satellites` are cheap ops on arguments alone, which may be pulled into the
     body."""
@@ -121,7 +128,8 @@ class Matcher:
 
     def _outside(self, values: tuple[SSAValue, ...], owners: list[tuple[Operation | None, int]]) -> Source:
         if all(v is values[0] for v in values):
-            return Invariant(values[0])
+            op, index = owners[0]
+            return Local(self._pull((op,) * len(values)), index) if is_free(op) else Invariant(values[0])
         ops = tuple(op for op, _ in owners if op is not None and op in self.satellites)
         if len(ops) == len(values) and len({(self.labels.of(op), i) for op, i in owners if op is not None}) == 1:
             return Local(self._pull(ops), owners[0][1])

@@ -126,7 +126,7 @@ def parts_of(location: LocationAttr) -> list[LocationAttr]:
     """The locations in a location, those that are unknown left out."""
     if isinstance(location, UnknownLoc):
         return []
-    if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
+    if isinstance(location, FusedLoc):
         inner = cast(ArrayAttr[LocationAttr], location.locations)
         return [part for one in inner.data for part in parts_of(one)]
     return [location]
@@ -137,4 +137,4 @@ def fused(locations: Sequence[LocationAttr]) -> LocationAttr:
     distinct = list(dict.fromkeys(locations))
     if len(distinct) < 2:
         return distinct[0] if distinct else UnknownLoc()
-    return FusedLoc(distinct, NoneAttr())
+    return FusedLoc(tuple(distinct), NoneAttr())

@@ -13,7 +13,6 @@ from ...dialects.errors import RuleError
 from ...dialects.hlir.types import TensorType
 from .bindings import load_bindings
 from .program import RUN, declaration, prelude
-from .rule import ruleset_name
 from .signature import AttributeTexts, TermForm, form_of_constructor
 from .snapshot import Snapshot
 from .theories import RuleSet
@@ -147,10 +146,12 @@ class EGraph:
         engine = self._fresh()
         for entry in self._log:
             engine.run_program(*(self._run if entry is None else entry))
-        for rule in self.rules.rules:
+        for number, rule in enumerate(self.rules.rules):
+            own = f"only-{number}"
+            schedule = f"(run-schedule (seq (saturate (run {own})) (saturate (run types))))"
             try:
-                schedule = f"(run-schedule (seq (run {ruleset_name(rule.name)}) (saturate (run types))))"
-                engine.run_program(*engine.parse_program(schedule))
+                for line in (f"(ruleset {own})", *rule.commands(own), schedule):
+                    engine.run_program(*engine.parse_program(line))
             except self._bindings.EggSmolError:
                 return f"the rule {rule.name!r}"
         return "a set of rules together"

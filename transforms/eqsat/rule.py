@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.dtype import FLOATS
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.index_map import IndexMap
 from ...dialects.hlir.types import MapAttr, ScalarAttr, ShapeAttr, TensorType, axes_of
@@ -39,6 +40,10 @@ NUMERICS: Mapping[str, tuple[Strictness, ...]] = {
 """The rules that each value of the option `numerics` allows."""
 
 
+NARROW: tuple[str, ...] = tuple(d.name for d in FLOATS if d.compute != d)
+"""Floats whose arithmetic is done in a wider one."""
+
+
 @dataclass(frozen=True)
 class Ask:
     """`variable` is what the oracle says of the arguments, which are variables of the pattern; no answer, no match."""
@@ -57,40 +62,38 @@ class Rule:
     then: str
     asks: tuple[Ask, ...] = ()
     strictness: Strictness = Strictness.EXACT
+    dtypes: tuple[str, ...] = ()
+    """Element types of which a program must have one for the rule to match; none: any program."""
+    pushes: bool = False
+    """Whether the rule moves an op inwards, so that it comes to an end by itself and one iteration runs it to there."""
 
-    def commands(self) -> list[str]:
-        """The egglog rules: a demand for the oracles, and the rule itself, each in a ruleset of its own."""
-        found: list[str] = []
+    def texts(self) -> list[tuple[str, str]]:
+        """Name and egglog text without ruleset: the demands for the oracles, then the rule itself."""
+        found: list[tuple[str, str]] = []
         if self.asks:
             demands = " ".join(f"(need-{a.oracle} {a.arguments})" for a in self.asks)
-            found.append(rule_text(f"demand {self.name}", self.when, demands))
+            found.append((f"demand {self.name}", f"(rule ({self.when}) ({demands})"))
         answers = "".join(f" (= {a.variable} ({a.oracle} {a.arguments}))" for a in self.asks)
-        found.append(rule_text(self.name, self.when + answers, self.then))
+        found.append((self.name, f"(rule ({self.when}{answers}) ({self.then})"))
         return found
 
-    @property
-    def rulesets(self) -> list[str]:
-        """Names of the rulesets of `commands`."""
-        names = [f"demand {self.name}", self.name] if self.asks else [self.name]
-        return [ruleset_name(name) for name in names]
-
-
-def ruleset_name(rule: str) -> str:
-    """The ruleset that holds the one rule of this name. The prefix keeps it apart from variables."""
-    return "rule-" + rule.replace(" ", "-")
-
-
-def rule_text(name: str, when: str, then: str) -> str:
-    """One egglog rule in its own ruleset."""
-    own = ruleset_name(name)
-    return f'(ruleset {own})\n(rule ({when}) ({then}) :ruleset {own} :name "{name}")'
+    def commands(self, ruleset: str) -> list[str]:
+        """The egglog commands that add the rule to a ruleset."""
+        return [f'{text} :ruleset {ruleset} :name "{name}")' for name, text in self.texts()]
 
 
 def rewrite(
-    name: str, lhs: str, rhs: str, *asks: Ask, strictness: Strictness = Strictness.EXACT, where: str = ""
+    name: str,
+    lhs: str,
+    rhs: str,
+    *asks: Ask,
+    strictness: Strictness = Strictness.EXACT,
+    where: str = "",
+    dtypes: tuple[str, ...] = (),
+    pushes: bool = False,
 ) -> Rule:
     """The rule that lhs and rhs are equal. `where` adds premises; the class of lhs is `e`."""
-    return Rule(name, f"(= e {lhs}) {where}".rstrip(), f"(union e {rhs})", asks, strictness)
+    return Rule(name, f"(= e {lhs}) {where}".rstrip(), f"(union e {rhs})", asks, strictness, dtypes, pushes)
 
 
 Expansion: TypeAlias = Callable[[TensorOp, GraphBuilder], tuple[SSAValue, ...]]
@@ -168,6 +171,7 @@ class Proposal:
     classes: tuple[str, ...]
     build: Callable[[Match], Candidate | None]
     strictness: Strictness = Strictness.SPELLING
+    dtypes: tuple[str, ...] = ()
 
     @property
     def relation(self) -> str:
@@ -180,7 +184,7 @@ class Proposal:
     def as_rule(self) -> Rule:
         """The egglog rule that records the match."""
         row = call(self.relation, *self.texts, "e", *self.classes)
-        return Rule(f"propose {self.name}", self.when, row, (), self.strictness)
+        return Rule(f"propose {self.name}", self.when, row, (), self.strictness, self.dtypes)
 
 
 @dataclass(frozen=True)

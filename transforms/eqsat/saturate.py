@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block
 
-from ...dialects.errors import CompileError
+from ...dialects.errors import CompileError, RuleError, TypeRuleError
+from ...dialects.op import tensor_of
 from .egraph import EGraph
 from .encode import Encoded, encode
 from .oracles import ORACLES
@@ -52,16 +53,25 @@ class Saturated:
         return [self.snapshot.class_of[node] for node in self.encoded.roots]
 
 
+def dtypes_in(block: Block) -> list[str]:
+    """Names of the element types of a block's values and of those they are computed in."""
+    found: dict[str, None] = {}
+    for value in (*block.args, *(result for op in block.ops for result in op.results)):
+        dtype = tensor_of(value).dtype
+        found[dtype.name] = found[dtype.compute.name] = None
+    return list(found)
+
+
 class Saturation:
     """Runs rules on one region."""
 
     def __init__(self, block: Block, name: str, rules: RuleSet, bounds: Bounds):
         self.report = RegionReport(name)
-        self.rules = rules
         self.bounds = bounds
         self.texts = AttributeTexts()
         with self.timed("encode"):
-            self.egraph = EGraph(rules, self.texts)
+            self.rules = rules.of_dtypes(dtypes_in(block))
+            self.egraph = EGraph(self.rules, self.texts)
             self.encoded = encode(block, self.egraph)
             self.egraph.flush("the program itself")
         self.typing = Typing(self.texts)
@@ -139,6 +149,10 @@ class Saturation:
                     continue
                 self.answered.add(key)
                 self.report.asked[oracle.name] += 1
-                value = oracle.function(*(self.texts.attribute(a) for a in arguments))
+                try:
+                    value = oracle.function(*(self.texts.attribute(a) for a in arguments))
+                except TypeRuleError as error:
+                    asked = f"{oracle.name} {' '.join(arguments)}"
+                    raise RuleError(f"a rule asked {asked}: {error.message}", stage="eqsat") from None
                 if value is not None:
                     self.egraph.answer(oracle.name, arguments, self.texts.text(value))

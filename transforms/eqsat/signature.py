@@ -10,8 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Attribute
 from xdsl.irdl import VarOperandDef
+from xdsl.parser import Parser
 
 from ...dialects.hlir.dialect import HLIR
 from ...dialects.kernel import CallMatmulOp
@@ -93,8 +96,12 @@ class AttributeTexts:
         return known
 
     def attribute(self, text: str) -> Attribute:
-        """The attribute of a text that `text` gave before."""
-        return self._attributes[text]
+        """The attribute of a text: one that `text` gave, or that stands in a rule."""
+        known = self._attributes.get(text)
+        if known is None:
+            known = self._attributes[text] = parse_attribute(text)
+            self._texts.setdefault(known, text)
+        return known
 
     def texts(self, form: TermForm, properties: Mapping[str, Attribute]) -> tuple[str, ...]:
         """The texts of an op's properties in the order of the term."""
@@ -103,6 +110,14 @@ class AttributeTexts:
     def properties(self, form: TermForm, texts: Iterable[str]) -> dict[str, Attribute]:
         """The properties of a term, those that are absent left out."""
         return {name: self.attribute(t) for name, t in zip(form.properties, texts, strict=True) if t}
+
+
+def parse_attribute(text: str) -> Attribute:
+    """The attribute of a text."""
+    context = Context()
+    for dialect in (Builtin, HLIR):
+        context.load_dialect(dialect)
+    return Parser(context, text).parse_attribute()
 
 
 def quote(text: str) -> str:

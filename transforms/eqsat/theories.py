@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -29,6 +29,12 @@ class RuleSet:
     rules: tuple[Rule, ...]
     proposals: tuple[Proposal, ...]
     expands: bool
+
+    def of_dtypes(self, dtypes: Collection[str]) -> RuleSet:
+        """Those that can match in a program with these element types."""
+        rules = tuple(r for r in self.rules if not r.dtypes or any(d in dtypes for d in r.dtypes))
+        proposals = tuple(p for p in self.proposals if not p.dtypes or any(d in dtypes for d in p.dtypes))
+        return RuleSet(rules, proposals, self.expands)
 
 
 def _checked(names: Iterable[str], known: Iterable[str], what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ...dialects.errors import RuleError, TypeRuleError
 from ...dialects.hlir.types import TensorType
+from ...dialects.hlir.view import ViewOp
 from .encode import is_typed_by_rules
 from .signature import AttributeTexts
 from .snapshot import Class, Member, Snapshot
@@ -59,10 +60,13 @@ class Typing:
         return found
 
     def _check(self, snapshot: Snapshot) -> None:
-        """Every form that rules do not type has the type of its class."""
+        """Every form that rules do not type has the type of its class; views are checked for their maps."""
         for of, members in snapshot.classes.items():
             for member in members:
-                if member.constructor in ("arg", "get") or is_typed_by_rules(member.form.op_class):
+                if member.constructor in ("arg", "get"):
+                    continue
+                op_class = member.form.op_class
+                if op_class is not ViewOp and is_typed_by_rules(op_class):
                     continue
                 type_ = self._of(member, snapshot)
                 if type_ is not None and type_ != snapshot.types[of]:

@@ -42,9 +42,17 @@ def unguarded(dtype: DType) -> tuple[Rule, ...]:
     total = pattern(SumOp, ["axes", NOT_GIVEN], [_exponential(view("m", "t", top))])
     finite = _select(_equals("x", number(float("-inf"), dtype, "s0")), number(0.0, dtype, "s1"), "x")
     nonzero = _select(_equals("x", number(0.0, dtype, "s0")), number(1.0, dtype, "s1"), "x")
+    name, real = dtype.name, Strictness.REAL
     return (
-        rewrite(f"finite value {dtype.name}", finite, "x", strictness=Strictness.REAL),
-        rewrite(f"sum of exponentials {dtype.name}", nonzero, "x", strictness=Strictness.REAL, where=f"(= x {total})"),
+        rewrite(f"finite value {name}", finite, "x", strictness=real, dtypes=(name,)),
+        rewrite(
+            f"sum of exponentials {dtype.name}",
+            nonzero,
+            "x",
+            strictness=Strictness.REAL,
+            where=f"(= x {total})",
+            dtypes=(dtype.name,),
+        ),
     )
 
 

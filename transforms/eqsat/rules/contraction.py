@@ -6,7 +6,7 @@ from ....dialects.hlir.contraction import ContractOp
 from ....dialects.hlir.elementwise import AddOp, CastOp, MulOp
 from ....dialects.hlir.linear import LinearOp
 from ....dialects.hlir.reduction import SumOp
-from ..rule import Ask, Candidate, Match, Operand, Proposal, Rule, Theory, rewrite
+from ..rule import NARROW, Ask, Candidate, Match, Operand, Proposal, Rule, Theory, rewrite
 from ..signature import pattern
 from .views import view
 
@@ -54,12 +54,13 @@ COMMUTE = rewrite(
     contract("rm", "lm", "axes", "space", "b", "a", "acc"),
 )
 
-NARROW = rewrite(
+NARROW_CONTRACTION = rewrite(
     "narrow contraction",
     cast("dt", contract("lm", "rm", "axes", "space", cast("dc", "a"), cast("dc", "b"))),
     contract("lm", "rm", "axes", "space", "a", "b"),
     Ask("ok", "computes-in", "dt dc"),
     where="(= dt (dtype-of a)) (= dt (dtype-of b))",
+    dtypes=NARROW,
 )
 
 
@@ -84,6 +85,6 @@ PROPOSALS: tuple[Proposal, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (PRODUCT_AND_SUM, ABSORB_LEFT, ABSORB_RIGHT, COMMUTE, NARROW)
+RULES: tuple[Rule, ...] = (PRODUCT_AND_SUM, ABSORB_LEFT, ABSORB_RIGHT, COMMUTE, NARROW_CONTRACTION)
 
 CONTRACTION = Theory("contraction", RULES, PROPOSALS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....dialects.hlir.arithmetic import GeluOp, ReluOp
 from ....dialects.hlir.elementwise import AddOp
-from ..rule import Ask, Rule, Strictness, Theory, rewrite
+from ..rule import NARROW, Ask, Rule, Strictness, Theory, rewrite
 from ..signature import pattern
 from .library import matmul
 from .views import view
@@ -19,7 +19,8 @@ def _rule(name: str, lhs: str, rhs: str, narrow: bool, *asks: Ask) -> Rule:
     dtype = Ask("kind", "is-narrow" if narrow else "is-wide", "dt")
     strictness = Strictness.REAL if narrow else Strictness.EXACT
     name = f"narrow {name}" if narrow else name
-    return rewrite(name, lhs, rhs, *asks, dtype, strictness=strictness, where="(= dt (dtype-of a))")
+    dtypes = NARROW if narrow else ()
+    return rewrite(name, lhs, rhs, *asks, dtype, strictness=strictness, where="(= dt (dtype-of a))", dtypes=dtypes)
 
 
 def _rules(narrow: bool) -> list[Rule]:

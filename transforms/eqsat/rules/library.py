@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....dialects.hlir.elementwise import AddOp
 from ....dialects.kernel import CallMatmulOp
-from ..rule import Ask, Rule, Theory, rewrite
+from ..rule import NARROW, Ask, Rule, Theory, rewrite
 from ..signature import pattern
 from .contraction import NOT_GIVEN, cast, contract
 from .views import view
@@ -39,6 +39,7 @@ RULES: tuple[Rule, ...] = (
         Ask("row", "is-row", "bm bt"),
         Ask("ok", "computes-in", "dt dc"),
         where=f"{OPERANDS} (= dt (dtype-of b)) (= dt (dtype-of bias))",
+        dtypes=NARROW,
     ),
 )
 

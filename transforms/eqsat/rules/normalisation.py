@@ -17,7 +17,7 @@ from ....dialects.hlir.reduction import SumOp
 from ....dialects.hlir.softmax import LogSoftmaxOp, SoftmaxOp
 from ....dialects.hlir.types import ScalarAttr
 from ....dialects.op import TensorOp, tensor_of
-from ..rule import Ask, Candidate, Match, Operand, Proposal, Rule, Strictness, Theory, rewrite
+from ..rule import NARROW, Ask, Candidate, Match, Operand, Proposal, Rule, Strictness, Theory, rewrite
 from ..signature import pattern
 from .contraction import NOT_GIVEN, cast
 from .views import view
@@ -157,7 +157,9 @@ def _plain_norms() -> list[Proposal]:
             found.append(Proposal(f"{name}{way}", f"(= e {form})", *columns, _norm(op_class)))
     for name, op_class, forms in _forms(cast("dc", "x")):
         for way, form in zip(("", " by division"), forms, strict=True):
-            found.append(Proposal(f"narrow {name}{way}", f"(= e {cast('dt', form)})", *columns, _norm(op_class)))
+            found.append(
+                Proposal(f"narrow {name}{way}", f"(= e {cast('dt', form)})", *columns, _norm(op_class), dtypes=NARROW)
+            )
     return found
 
 
@@ -177,7 +179,7 @@ def _parametrised() -> list[Proposal]:
         whole = pattern(op_class, ["dims", "eps"], [cast("dc", x) for x in names[:count]])
         name = f"narrow {op_class.name} of {count}"
         when = f"(= e {cast('dt', whole)})"
-        found.append(Proposal(name, when, texts, names[:count], _with_parameter(op_class)))
+        found.append(Proposal(name, when, texts, names[:count], _with_parameter(op_class), dtypes=NARROW))
     return found
 
 

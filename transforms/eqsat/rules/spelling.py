@@ -18,7 +18,7 @@ from ....dialects.hlir.creation import ConstantOp
 from ....dialects.hlir.elementwise import AddOp, BitcastOp, CastOp, DivOp, Elementwise, MulOp, RecipOp, SelectOp
 from ....dialects.hlir.types import ScalarAttr, tensor_type
 from ....dialects.op import TensorOp
-from ..rule import Ask, Rule, Strictness, Theory, rewrite
+from ..rule import NARROW, Ask, Rule, Strictness, Theory, rewrite
 from ..signature import OP_CLASSES, call, form_of, pattern, quote
 
 LONGEST = 16
@@ -71,7 +71,14 @@ def recognised(op: type[TensorOp], properties: Mapping[str, Attribute], dtype: D
     name = " ".join([op.name, *(str(p) for p in properties.values()), dtype.name]).replace('"', "")
     where = f"(= {quote(str(dtype.attr))} (dtype-of x0))"
     strictness = Strictness.EXACT if exact else Strictness.SPELLING
-    return rewrite(f"{name} from its definition", lhs, pattern(op, texts, operands), strictness=strictness, where=where)
+    return rewrite(
+        f"{name} from its definition",
+        lhs,
+        pattern(op, texts, operands),
+        strictness=strictness,
+        where=where,
+        dtypes=(dtype.name,),
+    )
 
 
 def _settings(op: type[TensorOp]) -> list[Mapping[str, Attribute]]:
@@ -104,6 +111,7 @@ def through_cast(op: type[TensorOp]) -> Rule | None:
         pattern(op, properties, operands),
         Ask("ok", "computes-in", "dt dc"),
         where=" ".join(f"(= dt (dtype-of {x}))" for x in operands),
+        dtypes=NARROW,
     )
 
 
@@ -124,7 +132,7 @@ def _two(op: type[TensorOp], a: str, b: str) -> str:
 def reciprocals(dtype: DType) -> Rule:
     """1 / x = recip(x): both are rounded correctly."""
     lhs = _two(DivOp, number(1.0, dtype, "s"), "x")
-    return rewrite(f"reciprocal {dtype.name}", lhs, pattern(RecipOp, [], ["x"]))
+    return rewrite(f"reciprocal {dtype.name}", lhs, pattern(RecipOp, [], ["x"]), dtypes=(dtype.name,))
 
 
 def _variants(dtype: DType) -> tuple[Rule, ...]:
@@ -139,7 +147,10 @@ def _variants(dtype: DType) -> tuple[Rule, ...]:
         ("gelu as half of x times it", _two(MulOp, _two(MulOp, "x", twice), half), gelu),
         ("silu as a quotient", _two(DivOp, "x", below), pattern(SiluOp, [], ["x"])),
     )
-    return tuple(rewrite(f"{name} {dtype.name}", lhs, rhs, strictness=Strictness.SPELLING) for name, lhs, rhs in cases)
+    return tuple(
+        rewrite(f"{name} {dtype.name}", lhs, rhs, strictness=Strictness.SPELLING, dtypes=(dtype.name,))
+        for name, lhs, rhs in cases
+    )
 
 
 RULES: tuple[Rule, ...] = (

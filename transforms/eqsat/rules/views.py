@@ -24,7 +24,7 @@ def through_elementwise(op: type[TensorOp]) -> Rule:
     operands = [f"x{i}" for i in range(form_of(op).fixed)]
     inner = pattern(op, properties, operands)
     outer = pattern(op, properties, [view("m", "t", x) for x in operands])
-    return rewrite(f"view through {op.name}", view("m", "t", inner), outer)
+    return rewrite(f"view through {op.name}", view("m", "t", inner), outer, pushes=True)
 
 
 def through_reduction(op: type[TensorOp]) -> Rule:
@@ -54,7 +54,10 @@ RULES: tuple[Rule, ...] = (
     rewrite("view of view", view("m", "t", view("n", "u", "x")), view("c", "t", "x"), Ask("c", "compose", "m n t")),
     rewrite("identity view", view("m", "t", "x"), "x", Ask("ok", "is-identity", "m t d"), where="(= d (dims-of x))"),
     rewrite(
-        "view of constant", view("m", "t", pattern(ConstantOp, ["v", "u"], [])), pattern(ConstantOp, ["v", "t"], [])
+        "view of constant",
+        view("m", "t", pattern(ConstantOp, ["v", "u"], [])),
+        pattern(ConstantOp, ["v", "t"], []),
+        pushes=True,
     ),
     rewrite(
         "view of iota",
