@@ -14,6 +14,8 @@ from ..evaluate import bind_symbols, evaluate_op
 from ..kernel.function import FuncOp
 from ..loop.interpreter import run_kernel
 from ..loop.kernel import KernelOp as LoopKernelOp
+from ..loop.scalar_values import numpy_type
+from ..loop.types import PtrType
 from ..op import Array, Environment
 from ..sym.dialect import ExprAttr
 from ..sym.substitute import evaluate_int
@@ -153,7 +155,10 @@ class _Run:
     def _run(self, step: LaunchOp) -> None:
         kernel = next((op for op in self.module.ops if _symbol(op) == step.kernel_name), None)
         if isinstance(kernel, LoopKernelOp):
-            run_kernel(kernel, [self.memory[b] for b in step.buffers], self.env.symbols)
+            # The loop level's integers have no sign, and its booleans are as they lie in memory.
+            types = [pointer.type for pointer in kernel.pointers if isinstance(pointer.type, PtrType)]
+            views = [self.memory[b].view(numpy_type(t.element)) for b, t in zip(step.buffers, types, strict=True)]
+            run_kernel(kernel, views, self.env.symbols)
         elif isinstance(kernel, FuncOp):
             count = len(kernel.function_type.inputs)
             read = [self._array(b) for b in step.buffers[:count]]
