@@ -15,6 +15,9 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.errors import ContractError, InternalError
 
+MOVES_ROUNDING = "moves_rounding"
+"""Attribute of an e-graph whose members are equal over the reals; without it they round the same values."""
+
 
 @dataclass(frozen=True)
 class EClass:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.equivalence import GraphOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.errors import OptionError
 from .decode import Decoder
-from .egraph_ops import member_ops
+from .egraph_ops import MOVES_ROUNDING, member_ops
 from .program import prelude
 from .report import RegionReport, explain_report
 from .saturate import Bounds, Saturation
@@ -88,4 +88,7 @@ def saturate_block(block: Block, name: str, rules: RuleSet, bounds: Bounds, repo
     saturated = saturation.run()
     reports.append(saturated.report)
     with saturation.timed("decode"):
-        return Decoder(block, saturated).decode()
+        graph = Decoder(block, saturated).decode()
+    if rules.moves_rounding:
+        graph.attributes[MOVES_ROUNDING] = UnitAttr()
+    return graph

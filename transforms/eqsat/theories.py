@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...dialects.errors import OptionError
-from .rule import NUMERICS, Proposal, Rule, Theory
+from .rule import NUMERICS, Proposal, Rule, Strictness, Theory
 from .rules.attention import ATTENTION
 from .rules.contraction import CONTRACTION
 from .rules.epilogues import EPILOGUES
@@ -29,6 +29,11 @@ class RuleSet:
     rules: tuple[Rule, ...]
     proposals: tuple[Proposal, ...]
     expands: bool
+
+    @property
+    def moves_rounding(self) -> bool:
+        """Whether some rule keeps values only over the reals."""
+        return any(r.strictness in (Strictness.REAL, Strictness.FAST) for r in (*self.rules, *self.proposals))
 
     def of_dtypes(self, dtypes: Collection[str]) -> RuleSet:
         """Those that can match in a program with these element types."""
