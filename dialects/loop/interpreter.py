@@ -82,8 +82,9 @@ def _reduce(machine: Machine, op: Operation) -> None:
         assert not isinstance(value, Pointer)
         if machine.runs_at_once(op):
             value = np.broadcast_to(value, machine.space)
-            for _ in range(depth):
-                value = combine.reduce(value, axis=0, dtype=value.dtype)
+            # Order has no meaning: double precision stands for the best of them.
+            kind = np.dtype(np.float64) if value.dtype.kind == "f" and combine is np.add else value.dtype
+            value = combine.reduce(value, axis=tuple(range(depth)), dtype=kind).astype(value.dtype)
         total = combine(total, value)
 
     machine.iterations(op, contribute)

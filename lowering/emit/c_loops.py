@@ -58,6 +58,10 @@ SYMBOLS: Mapping[Combine, str] = MappingProxyType(
 )
 
 
+SUM_BLOCK = 2048
+"""Terms that are added up before they join a long sum of floats, which keeps its rounding error small."""
+
+
 def reduce(printer: TextPrinter, op: Operation) -> None:
     """A scalar that the loops update. SIMD loops combine lanes by OpenMP's clause; for the maximum and minimum of
     floats its comparison loses NaN, so a flag keeps it."""
@@ -67,6 +71,9 @@ def reduce(printer: TextPrinter, op: Operation) -> None:
     kind = printer.target.type_name(op.result.type)
     printer.line(f"{printer.type(op.result.type)} {total} = {init};")
     combine, vector = op.combine.data, op.mapping.data is LoopMapping.Vector
+    if combine is Combine.Add and vector and kind.startswith("f") and _is_long(printer, op):
+        _long_sum(printer, op, total)
+        return
     extremum = combine in (Combine.Max, Combine.Min)
     flag = printer.fresh(f"{total}_nan") if extremum and vector and kind.startswith("f") else ""
     if flag:
@@ -79,6 +86,28 @@ def reduce(printer: TextPrinter, op: Operation) -> None:
         printer.close()
     if flag:
         printer.line(f"if ({flag}) {total} = {printer.target.literals.get(f'nan.{kind}', 'NAN')};")
+
+
+def _is_long(printer: TextPrinter, op: ReduceOp) -> bool:
+    """Whether a sum over one index may have more terms than a block."""
+    if len(op.extents) != 1:
+        return False
+    text = printer.use(op.extents[0])
+    return not text.isdigit() or int(text) > SUM_BLOCK
+
+
+def _long_sum(printer: TextPrinter, op: ReduceOp, total: str) -> None:
+    """Blocks of terms are summed by SIMD lanes, their sums one after another."""
+    extent = printer.variable(op.extents[0]) if not printer.use(op.extents[0]).isdigit() else printer.use(op.extents[0])
+    begin, end, part = printer.fresh("begin"), printer.fresh("end"), printer.fresh("part")
+    with printer.braces(f"for (int64_t {begin} = 0; {begin} < {extent}; {begin} += {SUM_BLOCK})"):
+        printer.line(f"const int64_t {end} = {extent} - {begin} < {SUM_BLOCK} ? {extent} : {begin} + {SUM_BLOCK};")
+        printer.line(f"{printer.type(op.result.type)} {part} = 0;")
+        printer.line(f"#pragma omp simd reduction(+:{part})")
+        name = printer.name(op.body.block.args[0])
+        with printer.braces(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
+            printer.region(op.body.block, [part])
+        printer.line(f"{total} = {total} + {part};")
 
 
 def reduce_yield(printer: TextPrinter, op: Operation) -> None:

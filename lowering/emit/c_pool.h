@@ -13,7 +13,7 @@
 #define ALB_PAUSE() ((void)0)
 #endif
 
-#define ALB_SPINS 20000 /* looks at the ticket before a worker sleeps: some 50 us */
+#define ALB_SPINS 20000 /* looks at the ticket before a worker sleeps: some 200 us */
 #define ALB_MAX_WORKERS 255
 
 typedef void (*alb_body)(void *context, int64_t begin, int64_t end);
@@ -84,7 +84,7 @@ static void alb_start_workers(int wanted) {
 }
 
 /* body over [0, count), in pieces of at least `grain`; returns when all of it is done. */
-static void alb_parallel(const albumen_host *host, alb_body body, void *context, int64_t count, int64_t grain) {
+__attribute__((unused)) static void alb_parallel(const albumen_host *host, alb_body body, void *context, int64_t count, int64_t grain) {
   if (count <= 0) return;
   int64_t pieces = count / (grain > 1 ? grain : 1);
   if (pieces > host->threads) pieces = host->threads;
@@ -126,7 +126,7 @@ static void alb_make_scratch_keys(void) {
   pthread_key_create(&alb_scratch_key[1], free);
 }
 
-static void *alb_scratch(int slot, size_t bytes) {
+__attribute__((unused)) static void *alb_scratch(int slot, size_t bytes) {
   if (alb_scratch_of[slot].size >= bytes) return alb_scratch_of[slot].memory;
   pthread_once(&alb_scratch_once, alb_make_scratch_keys);
   free(alb_scratch_of[slot].memory);
@@ -139,7 +139,7 @@ static void *alb_scratch(int slot, size_t bytes) {
 }
 
 /* An index that data gave, or 0 and a note that it is out of range. */
-static inline int64_t alb_check_index(int64_t index, int64_t extent, _Atomic int *failed) {
+__attribute__((unused)) static int64_t alb_check_index(int64_t index, int64_t extent, _Atomic int *failed) {
   if ((uint64_t)index < (uint64_t)extent) return index;
   atomic_store_explicit(failed, ALBUMEN_INDEX, memory_order_relaxed);
   return 0;

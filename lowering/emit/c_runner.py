@@ -22,14 +22,14 @@ class LoadedProgram:
         with tempfile.TemporaryDirectory(prefix="albumen-run-") as directory:
             path = Path(directory) / "program.so"
             path.write_bytes(code)
-            self._entry = getattr(ctypes.CDLL(str(path)), ENTRY)
+            self.entry = getattr(ctypes.CDLL(str(path)), ENTRY)
 
     def bind(self, buffers: Sequence[NDArray[Any]], symbols: Sequence[int] = (), threads: int = 2) -> Callable[[], int]:
         """A function that runs the program on these arrays, which must live as long, and returns its status."""
         host = Host(version=ABI_VERSION, threads=threads)
         pointers = (ctypes.c_void_p * max(1, len(buffers)))(*(buffer.ctypes.data for buffer in buffers))
         numbers = (ctypes.c_int64 * max(1, len(symbols)))(*symbols)
-        entry, reference = self._entry, ctypes.byref(host)
+        entry, reference = self.entry, ctypes.byref(host)
         return lambda: int(entry(pointers, numbers, None, reference))
 
     def run(self, buffers: Sequence[NDArray[Any]], symbols: Sequence[int] = (), threads: int = 2) -> None:
