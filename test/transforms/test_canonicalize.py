@@ -255,8 +255,8 @@ def test_two_thousand_ops_take_under_half_a_second() -> None:
     best, copy = float("inf"), module
     for _ in range(3):
         copy = module.clone()
-        start = time.perf_counter()
+        start = time.process_time()
         CanonicalizePass().apply(Context(), copy)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert len(op_names(copy)) == 1001
     assert best < 0.5

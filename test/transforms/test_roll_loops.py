@@ -154,9 +154,9 @@ def test_two_thousand_ops_take_under_half_a_second() -> None:
     CanonicalizePass().apply(Context(), module)
     count = len(list(module.walk()))
     assert count > 1900
-    start = time.perf_counter()
+    start = time.process_time()
     RollLoopsPass().apply(Context(), module)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert [op.trip_count for op in module.walk() if isinstance(op, LoopOp)] == [24]
 
 

@@ -1,4 +1,4 @@
-// RUN: %opt %s -p 'eqsat{theories=spelling}' | %filecheck %s
+// RUN: %opt %s -p 'eqsat{theories=spelling}' --check-each | %filecheck %s
 // RUN: %opt %s -p 'eqsat{theories=spelling}' | %opt | %filecheck %s
 // RUN: %opt %s -p 'eqsat{theories=views,spelling report=rules}' 2>&1 | %filecheck %s --check-prefix=REPORT
 // RUN: not %opt %s -p 'eqsat{theories=spellings}' 2>&1 | %filecheck %s --check-prefix=THEORY
