@@ -16,10 +16,11 @@ from ...dialects.sym.dialect import ExprAttr
 from ...dialects.sym.expr import Expr, constant, floordiv, symbol
 from .accesses import summarise
 from .emitter import Emitter
+from .forward_rows import forward_row
 from .index_space import IndexSpace
 from .nest import Nest, find_nest, prefers_flat
 from .row_code import RowCode, SharedMemory, Team
-from .row_plan import RowPlanner
+from .row_plan import MAX_CHUNKS, OTHER_REGISTERS, RowPlanner
 from .thread_code import Memory, ThreadCode
 from .tile_code import TileCode
 from .tiling import Tiler, Tiling, product
@@ -30,19 +31,25 @@ class ThreadLimits:
     """What the target gives a block."""
 
     shared_bytes: int
+    row_bytes: int
+    """Shared memory that the scratch rows of a block may take before they are computed again instead."""
     flat_threads: int = 256
-    row_threads: int = 1024
+    row_threads: int = 256
+    """Threads of a block that takes one row, unless the row is very long: more wait for each other for longer."""
 
 
-LIMITS = {"cuda": ThreadLimits(shared_bytes=227 * 1024), "metal": ThreadLimits(shared_bytes=32 * 1024)}
+LIMITS = {
+    "cuda": ThreadLimits(shared_bytes=227 * 1024, row_bytes=48 * 1024),
+    "metal": ThreadLimits(shared_bytes=32 * 1024, row_bytes=24 * 1024),
+}
 
+MIN_ROW_THREADS = 64
+MAX_ROW_THREADS = 1024
 ROWS_THREADS = 128
 """Threads of a block that holds several rows."""
 RESIDENT_THREADS = 1024
 """Threads that a multiprocessor should hold, for enough loads under way: 64 registers a thread. Half as many where
 rows in registers need more."""
-OTHER_REGISTERS = 32
-"""What a thread needs beside its part of the rows."""
 TILES_A_THREAD = 4
 """Tiles of a row that each thread should get: enough loads under way, few enough registers."""
 
@@ -145,8 +152,8 @@ class KernelMapper:
 
     # One row a team of threads
 
-    def map_rows(self, nest: Nest) -> simt.KernelOp:
-        """Each iteration of the nest by a team of threads, which share the loops inside."""
+    def plan_rows(self, nest: Nest) -> tuple[RowPlanner, Expr]:
+        """How a team runs one iteration of the nest, and the number of that iteration."""
         rows = product(nest.extents)
         row = self.space.variable(rows)
         if nest.extents:
@@ -156,30 +163,43 @@ class KernelMapper:
         for op in nest.body.ops:
             planner.collect_op(op, repeated=False)
         planner.tile()
-        width, count = self._team_size(planner)
-        planner.plan.width = width
+        planner.plan.width, planner.plan.teams = self._team_size(planner, alone=not nest.extents)
         modes = [self.kernel.mode_of(pointer) for pointer in self.kernel.pointers]
         planner.keep_rows([p for p, mode in zip(self.kernel.pointers, modes, strict=True) if mode == "read"])
-        team, live = self._team(width, count, rows, row)
+        return planner, row
+
+    def map_rows(self, nest: Nest, planner: RowPlanner, row: Expr) -> simt.KernelOp:
+        """Each iteration of the nest by a team of threads, which share the loops inside."""
+        rows, plan = product(nest.extents), planner.plan
+        team, live = self._team(plan.width, plan.teams, rows, row)
         shared = SharedMemory(self.limits.shared_bytes)
-        code = RowCode(self.emitter, self.tiler, planner.plan, team, shared)
+        code = RowCode(self.emitter, self.tiler, plan, team, shared)
         code.live = live
         self.prepare(code, nest)
         code.run(nest.body.ops)
-        return self.finish(blocks_for(rows, count), width * count, shared.used, planner.plan.registers)
+        grid = blocks_for(rows, plan.teams)
+        return self.finish(grid, plan.width * plan.teams, shared.used, plan.registers)
 
-    def _team_size(self, planner: RowPlanner) -> tuple[int, int]:
-        """(threads of a team, teams of a block)."""
+    def _team_size(self, planner: RowPlanner, *, alone: bool) -> tuple[int, int]:
+        """(threads of a team, teams of a block); `alone` is a kernel of one row."""
         if threads := self.schedule("threads"):
             return threads, 1
-        most = [self.space.largest(tiling.count) for tiling in planner.plan.tilings.values()]
-        tiles = max((count for count in most if count is not None), default=0)
-        unknown = any(count is None for count in most)
-        if not unknown and tiles <= simt.WARP * TILES_A_THREAD:
+        counts = [tiling.count for tiling in planner.plan.tilings.values()]
+        most = [self.space.largest(count) for count in counts]
+        if None in most or not most:
+            return MAX_ROW_THREADS if alone else self.limits.row_threads, 1
+        tiles = max(count for count in most if count is not None)
+        if alone:
+            return min(max(power_of_two(max(tiles, 1)), simt.WARP), MAX_ROW_THREADS), 1
+        if tiles <= simt.WARP * TILES_A_THREAD:
             width = min(simt.WARP, power_of_two(max(tiles, 1)))
             return width, ROWS_THREADS // width
-        wanted = self.limits.flat_threads if unknown else power_of_two(-(-tiles // TILES_A_THREAD))
-        return min(max(wanted, 64), self.limits.row_threads), 1
+        if any(count.as_int() is None for count in counts):
+            return self.limits.row_threads, 1
+        threads = min(max(power_of_two(-(-tiles // TILES_A_THREAD)), MIN_ROW_THREADS), self.limits.row_threads)
+        while threads < MAX_ROW_THREADS and tiles > MAX_CHUNKS * threads:
+            threads *= 2
+        return threads, 1
 
     def _team(self, width: int, count: int, rows: Expr, row: Expr) -> tuple[Team, SSAValue | None]:
         """The team of this thread and whether it has a row of its own. Places the row."""
@@ -212,11 +232,20 @@ def power_of_two(count: int) -> int:
 
 
 def map_kernel(kernel: KernelOp, module: ModuleOp, limits: ThreadLimits) -> simt.KernelOp:
-    """The simt kernel of a loop kernel.
+    """The simt kernel of a loop kernel, which is left as it is.
+
+    Rows that would need too much shared memory are computed again where they are read, if they can be.
 
     Raises:
         LoweringError: the kernel has a form that threads cannot run.
     """
-    mapper = KernelMapper(kernel, module, limits)
-    nest = find_nest(mapper.space, kernel)
-    return mapper.map_flat(nest) if prefers_flat(mapper.space, nest) else mapper.map_rows(nest)
+    kernel = kernel.clone()
+    while True:
+        mapper = KernelMapper(kernel, module, limits)
+        nest = find_nest(mapper.space, kernel)
+        if prefers_flat(mapper.space, nest):
+            return mapper.map_flat(nest)
+        planner, row = mapper.plan_rows(nest)
+        long_rows = planner.rows_above(limits.row_bytes)
+        if not any(forward_row(op, planner.plan.loops) for op in long_rows):
+            return mapper.map_rows(nest, planner, row)

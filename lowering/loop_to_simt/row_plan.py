@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.loop import AllocOp, CheckIndexOp, LoadOp, Mapping, OffsetOp, ParallelOp, ReduceOp, StoreOp
+from ...dialects.loop import AllocOp, CheckIndexOp, LoadOp, Mapping, OffsetOp, ParallelOp, PtrType, ReduceOp, StoreOp
 from ...dialects.simt import element_bytes
 from ...dialects.sym.expr import Expr, constant, index
 from ...dialects.sym.substitute import substitute_indices
@@ -21,6 +21,9 @@ MAX_CHUNKS = 16
 """Tiles of a row that one thread takes in an unrolled loop."""
 ROW_REGISTERS = 96
 """32-bit registers that a thread may spend on rows."""
+OTHER_REGISTERS = 40
+"""What a thread needs beside its part of the rows."""
+REGISTER_FILE = 65536
 CANONICAL = 1 << 20
 """Number of the first index variable that stands for a dim of a row in comparisons."""
 
@@ -60,6 +63,8 @@ class RowPlan:
     tilings: dict[tuple[Expr, ...], Tiling] = field(default_factory=dict[tuple[Expr, ...], Tiling])
     width: int = 1
     """Threads of one row."""
+    teams: int = 1
+    """Rows of a block."""
     in_registers: list[SSAValue] = field(default_factory=list[SSAValue])
     """Scratch rows that each thread keeps its part of."""
     cached: list[list[LoadOp]] = field(default_factory=list[list[LoadOp]])
@@ -179,7 +184,8 @@ class RowPlanner:
 
     def keep_rows(self, readable: Sequence[SSAValue]) -> None:
         """Finds private buffers, and puts scratch rows and repeated reads of `readable` buffers into registers."""
-        budget = ROW_REGISTERS
+        available = REGISTER_FILE // (self.plan.width * self.plan.teams) - OTHER_REGISTERS
+        limit = budget = max(0, min(ROW_REGISTERS, available))
         by_root: dict[SSAValue, list[tuple[TeamLoop, Access]]] = {}
         for loop in self.plan.loops:
             for access in loop.accesses:
@@ -195,7 +201,21 @@ class RowPlanner:
                 budget -= cost
         for root in readable:
             budget -= self._cache_reads(by_root.get(root, []), budget)
-        self.plan.registers = ROW_REGISTERS - budget
+        self.plan.registers = limit - budget
+
+    def rows_above(self, limit: int) -> list[AllocOp]:
+        """Private scratch rows that would live in shared memory and are too large for it together, or of unknown
+        size."""
+        rows = [op for op in self.scratch if op.result not in self.plan.in_registers]
+        sizes = [self._bytes(op) for op in rows]
+        if None not in sizes and sum(size for size in sizes if size is not None) * self.plan.teams <= limit:
+            return []
+        return [op for op in rows if op.result in self.plan.private]
+
+    def _bytes(self, op: AllocOp) -> int | None:
+        count = op.bound.value.data if op.bound is not None else self.space.largest(self._index(op.count))
+        assert isinstance(op.result.type, PtrType)
+        return None if count is None else count * element_bytes(op.result.type.element)
 
     def _is_private(self, root: SSAValue, uses: Sequence[tuple[TeamLoop, Access]]) -> bool:
         """All uses are at one offset of loops with one tiling, and the offset tells the elements of the row apart."""

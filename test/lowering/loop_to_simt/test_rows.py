@@ -253,3 +253,16 @@ def test_rows_updated_in_place(run: Run):
     expected = x / np.abs(x.astype(np.float64)).sum(1, keepdims=True)
     run(IN_PLACE, [x], {"m": 5})
     np.testing.assert_allclose(x, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [60000, 1])
+def test_rows_too_long_to_be_kept_are_computed_again(run: Run, n: int):
+    text = LAYER_NORM.format(n=n, scale=repr(1 / n))
+    x, g, b = normal(2, n), normal(n, seed=1), normal(n, seed=2)
+    y = np.zeros_like(x)
+    kernel = run(text, [x, g, b, y], {"m": 2})
+    wide = x.astype(np.float64)
+    centred = wide - wide.mean(-1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * g + b
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4)
+    assert kernel.smem.value.data <= 512
