@@ -1,4 +1,5 @@
-"""Embeds sentences with all-MiniLM-L6-v2 through `torch.compile(backend="albumen")`, checks and times it beside eager and Inductor.
+"""Embeds sentences with all-MiniLM-L6-v2 through `torch.compile(backend="albumen")`, checks and times it beside eager
+and Inductor.
 
 Everything goes to build/demo: a fresh compile cache, and the IR of every stage. The last line is for machines.
 """
@@ -51,8 +52,6 @@ def compile_seconds(options: Mapping[str, object]) -> tuple[float, Callable[...,
     import torch
     import torch._dynamo
     from minilm import SentenceTokenizer, load_embedder
-
-    import albumen.lowering.torch.backend as _
 
     model, tokenizer = load_embedder(), SentenceTokenizer()
     inputs = [tokenizer.encode(SENTENCES, length) for length in LENGTHS]

@@ -1,4 +1,5 @@
-"""all-MiniLM-L6-v2 as a sentence embedder: its real weights and tokenizer, the model class of transformers, pooling in torch."""
+"""all-MiniLM-L6-v2 as a sentence embedder: its real weights and tokenizer, the model class of transformers, pooling in
+torch."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def model_folder() -> Path:
 
 
 class SentenceEmbedder(nn.Module):
-    """Token ids and mask [batch, length] to unit vectors [batch, 384]: the mean of the last hidden states, normalised."""
+    """Token ids and mask [batch, length] to unit vectors [batch, 384]: the mean of the last hidden states,
+    normalised."""
 
     def __init__(self, config: BertConfig):
         super().__init__()

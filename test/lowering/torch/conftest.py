@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils import _pytree
 from torch.fx import Graph, GraphModule, Node
+from torch.utils import _pytree
 
 from albumen.dialects.dtype import dtype_named
 from albumen.dialects.evaluate import evaluate_function

@@ -1,4 +1,5 @@
-"""What the importer refuses, where it says things are, and how functions, mutation, constants and layouts are written down."""
+"""What the importer refuses, where it says things are, and how functions, mutation, constants and layouts are written
+down."""
 
 # torch's own types are partly unknown.
 # pyright: basic
@@ -10,15 +11,16 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
+from torch.export import Dim
+from torch.fx import Graph, GraphModule
+
 from albumen.dialects.errors import UnsupportedError
 from albumen.dialects.hlir.creation import ConstantOp, LiteralOp
 from albumen.lowering.torch.exported import import_exported
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.handlers.table import HANDLERS, MODULES
 from albumen.lowering.torch.traced import import_traced
-from torch import nn
-from torch.export import Dim
-from torch.fx import Graph, GraphModule
 
 pytestmark = pytest.mark.torch
 

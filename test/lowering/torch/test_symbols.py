@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import pytest
 import sympy
+from torch.utils._sympy.functions import (
+    CeilToInt,
+    CleanDiv,
+    FloorDiv,
+    IntTrueDiv,
+    Max,
+    Min,
+    Mod,
+    ModularIndexing,
+    PythonMod,
+)
+from torch.utils._sympy.value_ranges import ValueRanges
+
 from albumen.dialects.sym.expr import ceildiv, floordiv, maximum, minimum, symbol
 from albumen.lowering.torch.layout import inverse, memory_order
 from albumen.lowering.torch.symbols import SymbolTable
 from albumen.lowering.torch.sympy_expressions import expression_of
 from albumen.lowering.torch.unsupported import UnsupportedNodeError
-from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, IntTrueDiv, Max, Min, Mod, ModularIndexing, PythonMod
-from torch.utils._sympy.value_ranges import ValueRanges
 
 pytestmark = pytest.mark.torch
 A, B = sympy.symbols("a b", integer=True, positive=True)
