@@ -92,7 +92,7 @@ class KernelOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         with printer.in_parens():
-            printer.print_list(self.body.block.args, printer.print_block_argument)
+            printer.print_list(self.body.block.args, lambda argument: _print_argument(printer, argument))
         for key, words in (("symbols", self.symbols), ("modes", self.modes)):
             if len(words):
                 printer.print_string(f" {key} [")
@@ -101,6 +101,13 @@ class KernelOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _print_argument(printer: Printer, argument: BlockArgument) -> None:
+    """Name and type; xDSL's own function adds the location, which its parser does not take."""
+    printer.print_ssa_value(argument)
+    printer.print_string(": ")
+    printer.print_attribute(argument.type)
 
 
 def kernels_of(module: ModuleOp) -> Iterator[KernelOp]:

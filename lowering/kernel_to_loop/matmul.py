@@ -17,7 +17,7 @@ from .epilogue import Epilogue, epilogue_addresses
 from .expand import expand_composites
 from .frame import Frame
 from .matmul_context import Context, close_loop, open_loop
-from .matmul_plan import analyse, choose_tiles, column_group, schedule_numbers
+from .matmul_plan import analyse, choose_tiles, column_group, is_stored_by_columns, schedule_numbers
 from .panel import Depth, PanelCode
 from .scope import Scope
 
@@ -32,8 +32,12 @@ class MatmulLowering:
         expand_composites(kernel.block)
         placement = kernel.placement()
         contraction = kernel.contraction
-        problem = analyse(contraction, placement.space.parallel, placement.space.reduced, symbols)
+        space = placement.space
+        problem = analyse(contraction, space.parallel, space.reduced, symbols)
         addresses = epilogue_addresses(frame, placement, contraction, problem.coordinates, symbols)
+        if is_stored_by_columns(problem, addresses):
+            problem = analyse(contraction, space.parallel, space.reduced, symbols, swapped=True)
+            addresses = epilogue_addresses(frame, placement, contraction, problem.coordinates, symbols)
         group = column_group(problem, addresses)
         accumulator = contraction.accumulator
         tiles = choose_tiles(problem, schedule_numbers(kernel.schedule), accumulator.bits, group, symbols)

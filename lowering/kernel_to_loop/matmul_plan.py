@@ -20,7 +20,7 @@ from ...dialects.hlir.view import ViewOp
 from ...dialects.op import TensorOp
 from ...dialects.sym.bounds import Bounds, interval, simplify
 from ...dialects.sym.expr import Expr, constant, floordiv, index
-from ...dialects.sym.substitute import index_numbers, substitute_indices
+from ...dialects.sym.substitute import Value, evaluate, index_numbers, substitute_indices, symbol_names
 from .coordinates import Coordinates, choose_coordinates
 from .reads import At, Key, Reader
 
@@ -94,8 +94,10 @@ def memory_reads(key: Key, reader: Reader) -> list[Key]:
     return [found for read in reader.reads(op, key[1]) for found in memory_reads(read, reader)]
 
 
-def analyse(op: ContractOp, parallel: Sequence[Expr], reduced: Sequence[Expr], symbols: Bounds) -> Problem:
-    """The contraction as one product of matrices for each batch index."""
+def analyse(
+    op: ContractOp, parallel: Sequence[Expr], reduced: Sequence[Expr], symbols: Bounds, swapped: bool = False
+) -> Problem:
+    """The contraction as one product of matrices for each batch index; `swapped` exchanges the factors, and m and n."""
     rows = len(parallel)
     whole = tuple(index(i) for i in range(rows + len(reduced)))
     start = Coordinates(whole[:rows], whole[rows:], (*parallel, *reduced), rows)
@@ -111,8 +113,10 @@ def analyse(op: ContractOp, parallel: Sequence[Expr], reduced: Sequence[Expr], s
     for number in range(coordinates.rows):
         in_lhs, in_rhs = number in used[0], number in used[1]
         groups[1 if in_lhs and not in_rhs else 2 if in_rhs and not in_lhs else 0].append(number)
+    if swapped:
+        groups[1], groups[2] = groups[2], groups[1]
     grouped = _grouped(coordinates, groups, symbols)
-    lhs, rhs = factor_keys(op, grouped, symbols)
+    lhs, rhs = factor_keys(op, grouped, symbols)[:: -1 if swapped else 1]
     batch = len(groups[0])
     operands = [_operand(key, grouped, outer, batch + 2, symbols) for key, outer in ((lhs, batch), (rhs, batch + 1))]
     return Problem(op, grouped, batch, *operands)
@@ -153,6 +157,18 @@ def _operand(key: Key, coordinates: Coordinates, outer: int, depth: int, symbols
         return Operand(*key)
     strides = (linear[0][outer], linear[0][depth])
     return Operand(*key, value, address - index(outer) * strides[0] - index(depth) * strides[1], strides)
+
+
+def is_stored_by_columns(problem: Problem, addresses: Sequence[Expr]) -> bool:
+    """Whether neighbours along m are stored side by side more often than neighbours along n; looks at the first two."""
+    along = [0, 0]
+    for address in addresses:
+        symbols = dict.fromkeys(symbol_names(address), UNKNOWN)
+        indices: dict[int, Value] = dict.fromkeys(range(len(problem.coordinates.extents)), 0)
+        first = evaluate(address, symbols, indices)
+        for side in (0, 1):
+            along[side] += evaluate(address, symbols, {**indices, problem.batch + side: 1}) == first + 1
+    return along[0] > along[1]
 
 
 def column_group(problem: Problem, addresses: Sequence[Expr]) -> int:

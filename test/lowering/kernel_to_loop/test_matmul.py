@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from albumen.dialects.loop import PackOp
 
 Make = Callable[[str], Any]
 SYMBOLS = "sym.symbol @s min 0 max 4096\nsym.symbol @t min 1 max 300\n"
@@ -159,3 +160,14 @@ def test_convolution_taps(kernels: Make, rng: np.random.Generator) -> None:
     x, w, y = tensor("4, 12"), tensor("6, 4, 3"), tensor("6, 10")
     body = contract("d2, d1 + d3", "d0, d2, d3", "6, 10, 4, 3", "2, 3", (x, w, y)).replace("%c =", "%y =")
     kernels(matmul("conv", {"a": x, "b": w}, y, body)).check(rng, {})
+
+
+@pytest.mark.parametrize("s", [1, 20])
+def test_weights_first(kernels: Make, rng: np.random.Generator, s: int) -> None:
+    """The factor whose index is contiguous in the result is the right one, whatever the order of the operands."""
+    w, x, y = tensor("70, 24"), tensor("s, 24"), tensor("s, 70")
+    body = contract("d1, d2", "d0, d2", "s, 70, 24", "2", (w, x, y)).replace("%c =", "%y =")
+    made = kernels(SYMBOLS + matmul("weights", {"a": w, "b": x}, y, body))
+    made.check(rng, {"s": s})
+    packed = next(op for op in made.kernels[0].walk() if isinstance(op, PackOp))
+    assert packed.source.owner.pointer is made.kernels[0].pointers[0], "the weights are packed as columns"
