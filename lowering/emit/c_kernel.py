@@ -11,7 +11,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from ...dialects.errors import LoweringError
 from ...dialects.loop import AllocOp, KernelOp, ParallelOp, PtrType
 from ...dialects.loop import Mapping as LoopMapping
-from .c_memory import element_of, pointer_type, stack_count
+from .c_memory import element_of, pointer_type, stack_count, storage_type
 from .c_pack import pack_function
 from .printer import TextPrinter, byte_width
 from .target import Target
@@ -129,7 +129,7 @@ class CPrinter(TextPrinter):
         self.line(f"char *const {base} = alb_scratch({slot}, {size});")
         self.line(f"if ({base} == NULL) {failure}")
         for op, offset in zip(allocs, offsets, strict=True):
-            element = self.target.scalar_type(element_of(op.result))
+            element = storage_type(self, op.result)
             self.line(f"{element} *restrict const {self.name(op.result)} = ({element} *)({base} + {offset});")
             self.scratch.add(op.result)
 

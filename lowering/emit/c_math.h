@@ -41,7 +41,8 @@ ALB_INLINE float alb_exp_f32(float x) {
   q = ALB_FMA(q, r, 0.0416683880453f);
   q = ALB_FMA(q, r, 0.166665206317f);
   q = ALB_FMA(q, r, 0.499999934478f);
-  const float p = ALB_FMA(r * r, q, r) + 1.0f;
+  /* 0 is scaled fast, underflow is not. */
+  const float p = x < -104.0f ? 0.0f : ALB_FMA(r * r, q, r) + 1.0f;
   return alb_scale_f32(p, alb_bits_f32(shifted) - 0x4b400000);
 }
 
@@ -57,7 +58,7 @@ ALB_INLINE float alb_exp2_f32(float x) {
   q = ALB_FMA(q, r, 0.0555033246504f);
   q = ALB_FMA(q, r, 0.240226479133f);
   q = ALB_FMA(q, r, 0.693147202858f);
-  return alb_scale_f32(ALB_FMA(q, r, 1.0f), alb_bits_f32(shifted) - 0x4b400000);
+  return alb_scale_f32(x < -151.0f ? 0.0f : ALB_FMA(q, r, 1.0f), alb_bits_f32(shifted) - 0x4b400000);
 }
 
 // alb_split_f32: x = m * 2^e with m in [2/3, 4/3), x positive and finite; returns m - 1.

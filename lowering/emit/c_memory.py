@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.loop import AllocOp, CheckIndexOp, KernelOp, LoadOp, OffsetOp, PtrType, StoreOp
@@ -19,6 +19,12 @@ STACK_BYTES = 16384
 def element_of(pointer: SSAValue) -> Attribute:
     assert isinstance(pointer.type, PtrType)
     return pointer.type.element
+
+
+def storage_type(printer: TextPrinter, pointer: SSAValue) -> str:
+    """What the memory behind a pointer holds. Booleans are bytes: GCC vectorises loads of `bool` badly."""
+    element = element_of(pointer)
+    return "uint8_t" if element == i1 else printer.target.scalar_type(element)
 
 
 def stack_count(op: AllocOp) -> int | None:
@@ -48,7 +54,7 @@ def alloc(printer: TextPrinter, op: Operation) -> None:
             printer.take_kernel_scratch()
     else:
         name = printer.name(op.result)
-        element = printer.target.scalar_type(element_of(op.result))
+        element = storage_type(printer, op.result)
         printer.line(f"{element} {name}[{max(count, 1)}] __attribute__((aligned(64)));")
 
 
@@ -56,7 +62,8 @@ def load(printer: TextPrinter, op: Operation) -> None:
     assert isinstance(op, LoadOp)
     pointer, offset = printer.use(op.pointer), printer.use(op.offset)
     if lanes(op.result.type) is None:
-        printer.define(op.result, f"{pointer}[{bare(offset)}]")
+        test = " != 0" if op.result.type == i1 else ""
+        printer.define(op.result, f"{pointer}[{bare(offset)}]{test}")
     else:
         printer.define(op.result, f"*(const {printer.type(op.result.type)} *)({pointer} + {offset})")
 
@@ -72,7 +79,7 @@ def store(printer: TextPrinter, op: Operation) -> None:
 
 def pointer_type(printer: TextPrinter, value: SSAValue) -> str:
     """`const T *` for memory that the kernel only reads, else `T *`."""
-    element = printer.target.scalar_type(element_of(value))
+    element = storage_type(printer, value)
     return f"const {element} *" if is_read_only(value) else f"{element} *"
 
 
