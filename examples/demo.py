@@ -4,9 +4,13 @@ and Inductor.
 Everything goes to build/demo: a fresh compile cache, and the IR of every stage. The last line is for machines.
 """
 
+# torch's own types are partly unknown.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shutil
 import statistics
@@ -15,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo"
 SENTENCES = (
@@ -47,16 +52,17 @@ def interleaved(calls: Mapping[str, Call]) -> dict[str, float]:
     return {name: statistics.median(times) for name, times in samples.items()}
 
 
-def compile_seconds(options: Mapping[str, object]) -> tuple[float, Callable[..., object]]:
+def compile_seconds(options: dict[str, str | int | bool | Callable[..., Any]]) -> tuple[float, Callable[..., object]]:
     """Seconds from `torch.compile` to the first results at both lengths, imports apart; and the compiled model."""
     import torch
-    import torch._dynamo
     from minilm import SentenceTokenizer, load_embedder
 
+    for module in ("torch._dynamo", "albumen.lowering.torch.backend"):
+        importlib.import_module(module)
     model, tokenizer = load_embedder(), SentenceTokenizer()
     inputs = [tokenizer.encode(SENTENCES, length) for length in LENGTHS]
     start = time.perf_counter()
-    compiled = torch.compile(model, backend="albumen", dynamic=False, options=dict(options))
+    compiled = torch.compile(model, backend="albumen", dynamic=False, options=options)
     with torch.no_grad():
         for batch in inputs:
             compiled(*batch)

@@ -1,6 +1,9 @@
 """all-MiniLM-L6-v2 as a sentence embedder: its real weights and tokenizer, the model class of transformers, pooling in
 torch."""
 
+# torch's own types are partly unknown.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import importlib.util

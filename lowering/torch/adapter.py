@@ -81,7 +81,10 @@ class TorchAdapter:
         if len(positions) == 1:
             first, address = positions[0], addresses[0]
             return lambda others, _held=aliases: others[first].data_ptr() == address
-        pick, pointer = itemgetter(*positions), torch.Tensor.data_ptr
+        pointer = torch.Tensor.data_ptr
+        if positions == list(range(len(tensors))):
+            return lambda others, _held=aliases: list(map(pointer, others)) == addresses
+        pick = itemgetter(*positions)
         return lambda others, _held=aliases: list(map(pointer, pick(others))) == addresses
 
     def allocator(

@@ -62,9 +62,7 @@ def binary(op_class: type[TensorOp], *, wide_scalars: bool = False, kind: Kind =
     return handler
 
 
-def scaled_binary(
-    op_class: type[TensorOp], first: str = "self", second: str = "other"
-) -> Callable[[Call], SSAValue]:
+def scaled_binary(op_class: type[TensorOp], first: str = "self", second: str = "other") -> Callable[[Call], SSAValue]:
     """f(first, alpha * second): add (of booleans, or), sub and rsub."""
 
     def handler(call: Call) -> SSAValue:

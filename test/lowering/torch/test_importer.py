@@ -15,6 +15,7 @@ from torch import nn
 from torch.export import Dim
 from torch.fx import Graph, GraphModule
 
+import albumen.lowering.torch.importer as importer
 from albumen.dialects.errors import UnsupportedError
 from albumen.dialects.hlir.creation import ConstantOp, LiteralOp
 from albumen.lowering.torch.exported import import_exported
@@ -61,24 +62,17 @@ def test_every_unsupported_call_is_listed_with_its_line() -> None:
     assert "to do:" in str(info.value)
 
 
-def test_an_argument_that_no_handler_reads_is_an_error() -> None:
+def test_an_argument_that_no_handler_reads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph()
     x = graph.placeholder("x")
-    x.meta["val"] = torch.empty(3, 4, device="meta")
-    call = graph.call_function(torch.ops.aten.relu.default, (x,))
-    call.meta["val"] = torch.empty(3, 4, device="meta")
+    call = graph.call_function(torch.ops.aten._softmax.default, (x, 1, True))
+    for node in (x, call):
+        node.meta["val"] = torch.empty(3, 4, device="meta")
     graph.output((call,))
     import_traced(GraphModule(nn.Module(), graph))
-    call.target = torch.ops.aten._softmax.default
-    call.args = (x, 1, True)
-    import_traced(GraphModule(nn.Module(), graph))
-    call.target, call.args, call.kwargs = torch.ops.aten.quantile.default, (x, x), {"interpolation": "lower"}
-    with pytest.raises(UnsupportedError, match="aten.quantile.default"):
+    monkeypatch.setattr(importer, "HANDLERS", {"aten._softmax.default": lambda call: call.tensor("self")})
+    with pytest.raises(UnsupportedError, match=r"aten\._softmax\.default: has dim=1, half_to_float=True, which is not"):
         import_traced(GraphModule(nn.Module(), graph))
-    call.target, call.args, call.kwargs = torch.ops.aten.sort.default, (x,), {}
-    call.target, call.args = torch.ops.aten.rms_norm.default, (x, [4])
-    call.kwargs = {}
-    import_traced(GraphModule(nn.Module(), graph))
 
 
 def test_an_option_without_a_counterpart_is_an_error() -> None:
