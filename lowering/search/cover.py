@@ -6,6 +6,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -81,11 +82,9 @@ class _Cover:
         old = [op for op in self.block.ops if op is not last]
         for unit in _in_order(self._units()):
             made = unit.build()
-            if made.parent is None:
-                self.block.insert_op_before(made, last)
-            else:
+            if made.parent is not None:
                 made.detach()
-                self.block.insert_op_before(made, last)
+            self.block.insert_op_before(made, last)
             for value, result in zip(unit.stored, made.results, strict=True):
                 result.name_hint = result.name_hint or value.name_hint
                 self.values[value] = result
@@ -104,11 +103,11 @@ class _Cover:
                 units.append(self._single_unit(op, position))
         return units
 
-    def _in_memory(self) -> set[SSAValue]:
-        if not hasattr(self, "_memory"):
-            values = [v for stored in self.memory.stored.values() for v in stored]
-            self._memory = {*values, *self.memory.copies}
-        return self._memory
+    @cached_property
+    def in_memory(self) -> set[SSAValue]:
+        """Every value that some unit stores."""
+        values = [v for stored in self.memory.stored.values() for v in stored]
+        return {*values, *self.memory.copies}
 
     def _group_unit(self, number: int) -> _Unit:
         group = self.grouping.groups[number]
@@ -145,7 +144,7 @@ class _Cover:
 
         def visit(value: SSAValue) -> None:
             owner = value.owner
-            elsewhere = value in self._in_memory() and value not in own
+            elsewhere = value in self.in_memory and value not in own
             if elsewhere or not isinstance(owner, Operation) or self._is_alone(owner):
                 reads[value] = None
             elif owner not in ops:
