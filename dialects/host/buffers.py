@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
@@ -45,6 +46,12 @@ def _print_type(printer: Printer, value: SSAValue) -> None:
     printer.print_attribute(value.type)
 
 
+def value_name(name: str) -> str:
+    """The name of a parameter as the name of a value, which holds no other characters and starts with no digit."""
+    kept = re.sub(r"[^A-Za-z0-9_$.-]", "_", name)
+    return f"_{kept}" if kept[:1].isdigit() or not kept else kept
+
+
 @irdl_op_definition
 class InputOp(IRDLOperation):
     """Memory that the caller gives: `%x = host.input "x" role "input" align 16 : !host.buffer<[s, 4], f32>`.
@@ -73,7 +80,7 @@ class InputOp(IRDLOperation):
             },
             result_types=[type_],
         )
-        self.buffer.name_hint = name
+        self.buffer.name_hint = value_name(name)
 
     def verify_(self) -> None:
         if self.role.data not in ROLES:
@@ -194,7 +201,7 @@ class OutputOp(IRDLOperation):
             },
             result_types=[type_],
         )
-        self.buffer.name_hint = name
+        self.buffer.name_hint = value_name(name)
 
     @classmethod
     def parse(cls, parser: Parser) -> OutputOp:
