@@ -43,6 +43,8 @@ LIMITS = {
     "metal": ThreadLimits(shared_bytes=32 * 1024, row_bytes=24 * 1024),
 }
 
+SHORT_ROW = 1024
+"""A row of varying length that is never longer is left to one warp: most are much shorter."""
 MIN_ROW_THREADS = 64
 MAX_ROW_THREADS = 1024
 ROWS_THREADS = 128
@@ -195,7 +197,8 @@ class KernelMapper:
             width = min(simt.WARP, power_of_two(max(tiles, 1)))
             return width, ROWS_THREADS // width
         if any(count.as_int() is None for count in counts):
-            return self.limits.row_threads, 1
+            short = tiles <= SHORT_ROW
+            return (simt.WARP, ROWS_THREADS // simt.WARP) if short else (self.limits.row_threads, 1)
         threads = min(max(power_of_two(-(-tiles // TILES_A_THREAD)), MIN_ROW_THREADS), self.limits.row_threads)
         while threads < MAX_ROW_THREADS and tiles > MAX_CHUNKS * threads:
             threads *= 2

@@ -1,7 +1,8 @@
 """Chooses and builds the thread-level kernel of a kernel.matmul.
 
-Schedule keys: `template` is "mma" (CUDA, bf16 and f16) or "simt"; `tile` names one of the template's tiles by rows and
-columns of a block, as "128x64". Where a key is missing a cost model chooses.
+Schedule keys: `template` is "skinny" (at most eight rows, both operands with the depth innermost), "mma" (CUDA, bf16
+and f16) or "simt"; `tile` names one of the template's tiles by rows and columns of a block, as "128x64". Without a
+template the first of these that takes the problem is used, without a tile the one that a cost model chooses.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ...dialects.sym.expr import Expr
 from .mma_tile import MmaSizes, MmaTile, takes
 from .problem import MatmulProblem
 from .simt_tile import SimtTile, TileSizes
+from .skinny import Skinny, SkinnySizes, skinny_rows
 
 UNKNOWN_EXTENT = 4096
 """Taken for the largest value of an extent without a maximum."""
@@ -28,7 +30,7 @@ UNKNOWN_EXTENT = 4096
 class Candidate:
     """Tile sizes and the part of the machine's arithmetic that such tiles reach when there are enough of them."""
 
-    sizes: TileSizes | MmaSizes
+    sizes: TileSizes | MmaSizes | SkinnySizes
     efficiency: float
 
     @property
@@ -58,6 +60,21 @@ CORES: Mapping[str, int] = MappingProxyType({"cuda": 132, "metal": 40})
 """Multiprocessors of an H200; of a large Apple GPU."""
 
 
+def templates_for(problem: MatmulProblem, target: str) -> dict[str, tuple[Candidate, ...]]:
+    """The templates that take a problem, with their tiles; the one to prefer comes first."""
+    found: dict[str, tuple[Candidate, ...]] = {}
+    rows = skinny_rows(problem)
+    if rows is not None:
+        # A warp holds the totals of all its results, at most one a lane.
+        columns = [4 * n for n in (4, 2, 1) if rows * n <= 16]
+        found["skinny"] = tuple(Candidate(SkinnySizes(rows, n), 1.0) for n in columns)
+    if target == "cuda" and takes(problem):
+        found["mma"] = MMA
+    # f64 accumulators take twice the registers, so half the tile.
+    found["simt"] = SIMT if problem.accumulator.bytes == 4 else SIMT[2:]
+    return found
+
+
 def matmul_kernel(function: FuncOp, module: ModuleOp, target: str, arch: str = "") -> simt.KernelOp:
     """The simt.kernel of a kernel.func that holds a kernel.matmul, with the arguments that kernel_to_loop documents.
 
@@ -65,51 +82,40 @@ def matmul_kernel(function: FuncOp, module: ModuleOp, target: str, arch: str = "
         LoweringError: the body or the schedule holds what no template can do.
     """
     problem = MatmulProblem(function, module)
-    schedule = problem.kernel.schedule
-    on_tensor_cores = target == "cuda" and takes(problem) and _word(schedule, "template") != "simt"
-    if _word(schedule, "template") == "mma" and not on_tensor_cores:
+    templates = templates_for(problem, target)
+    template = _chosen(function, "template", templates, next(iter(templates)))
+    named = {candidate.name: candidate for candidate in templates[template]}
+    cheapest = min(named.values(), key=lambda one: _cost(problem, one, CORES[target]))
+    sizes = named[_chosen(function, "tile", named, cheapest.name)].sizes
+    if isinstance(sizes, SkinnySizes):
+        return Skinny(problem, sizes).build()
+    if isinstance(sizes, MmaSizes):
+        return MmaTile(problem, sizes).build()
+    return SimtTile(problem, sizes).build()
+
+
+def _chosen(function: FuncOp, key: str, known: Mapping[str, object], otherwise: str) -> str:
+    """A word of the kernel's schedule."""
+    value = function.kernel.schedule.data.get(key)
+    word = value.data if isinstance(value, StringAttr) else otherwise
+    if word not in known:
         raise LoweringError(
-            f"no matrix units of target {target} multiply {problem.lhs.dtype.name}",
+            f"no {key} {word!r} for this matmul",
             op=function.kernel,
             stage="lower-kernels",
-            hint='choose template = "simt"',
+            hint=f"choose one of {', '.join(known)}",
         )
-    candidates = MMA if on_tensor_cores else _fitting(problem)
-    tile = _word(schedule, "tile")
-    named = {candidate.name: candidate for candidate in candidates}
-    if tile and tile not in named:
-        raise LoweringError(
-            f"no tile {tile} in this template",
-            op=function.kernel,
-            stage="lower-kernels",
-            hint=f"choose one of {', '.join(named)}",
-        )
-    chosen = named[tile] if tile else min(candidates, key=lambda one: _cost(problem, one, CORES[target]))
-    if isinstance(chosen.sizes, MmaSizes):
-        return MmaTile(problem, chosen.sizes).build()
-    return SimtTile(problem, chosen.sizes).build()
+    return word
 
 
 def matmul_schedules(function: FuncOp, module: ModuleOp, target: str) -> Iterator[DictionaryAttr]:
     """Every schedule that `matmul_kernel` takes for this kernel, for a search to try."""
-    problem = MatmulProblem(function, module)
-    if target == "cuda" and takes(problem):
-        yield from (_schedule("mma", candidate) for candidate in MMA)
-    yield from (_schedule("simt", candidate) for candidate in _fitting(problem))
+    for template, candidates in templates_for(MatmulProblem(function, module), target).items():
+        yield from (_schedule(template, candidate) for candidate in candidates)
 
 
 def _schedule(template: str, candidate: Candidate) -> DictionaryAttr:
     return DictionaryAttr({"template": StringAttr(template), "tile": StringAttr(candidate.name)})
-
-
-def _word(schedule: DictionaryAttr, key: str) -> str:
-    value = schedule.data.get(key)
-    return value.data if isinstance(value, StringAttr) else ""
-
-
-def _fitting(problem: MatmulProblem) -> tuple[Candidate, ...]:
-    """Tiles for the general cores; f64 accumulators take twice the registers, so half the tile."""
-    return SIMT if problem.accumulator.bytes == 4 else SIMT[2:]
 
 
 def _cost(problem: MatmulProblem, candidate: Candidate, cores: int) -> float:

@@ -182,11 +182,44 @@ def test_prologue_on_an_operand(problem: Any, run: Callable[..., None]):
 
 
 def test_unknown_tiles_and_templates_are_refused(problem: Any):
-    function, module = problem(m=8, n=8, k=8).function()
+    function, module = problem(m=80, n=8, k=8).function()
     function.kernel.properties["schedule"] = DictionaryAttr({"tile": StringAttr("7x7")})
-    with pytest.raises(LoweringError, match="no tile 7x7") as error:
+    with pytest.raises(LoweringError, match="no tile '7x7'") as error:
         matmul_kernel(function, module, "cuda")
     assert "128x128" in error.value.hint
     function.kernel.properties["schedule"] = DictionaryAttr({"template": StringAttr("mma")})
-    with pytest.raises(LoweringError, match="no matrix units of target cuda multiply f32"):
+    with pytest.raises(LoweringError, match="no template 'mma'"):
         matmul_kernel(function, module, "cuda")
+
+
+@pytest.mark.parametrize("target", ["cuda", "metal"])
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 37, 64), (3, 20, 520), (8, 5, 8), (2, 16, 0)])
+def test_few_rows(problem: Any, run: Callable[..., None], target: str, dtype: str, m: int, n: int, k: int):
+    function, module = problem(dtype=dtype, m=m, n=n, k=k, epilogue=BIAS_RELU, result="%r").function()
+    x, w, bias, more = inputs(dtype, 1, m, n, k)
+    wide = x.astype(np.float64) @ w.astype(np.float64).transpose(0, 2, 1)
+    expected = np.maximum(wide + bias.astype(np.float64) + more.astype(np.float64), 0)
+    scale = np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64).transpose(0, 2, 1)
+    scale = scale + 8 * UNIT[dtype] / 2.0**-24 * (np.abs(wide) + 4) / (k + 4)
+    schedules = [s for s in matmul_schedules(function, module, target) if s.data["template"] == StringAttr("skinny")]
+    assert schedules
+    for schedule in schedules:
+        function.kernel.properties["schedule"] = schedule
+        kernel = matmul_kernel(function, module, target)
+        y = np.full((1, m, n), np.nan, DTYPES[dtype])
+        run(kernel, target, [x, w, bias, more, y], {})
+        check(y, expected, dtype, k, scale)
+
+
+def test_few_symbolic_rows(problem: Any, run: Callable[..., None]):
+    described = problem(dtype="bf16", m="s", n=24, k=40)
+    function, module = described.function(described.text.replace("max 4096", "max 4"))
+    kernel = matmul_kernel(function, module, "cuda")
+    assert "reduce_warp" in str(kernel), "at most four rows"
+    for rows in (1, 3, 4):
+        x, w, bias, more = inputs("bf16", 1, rows, 24, 40)
+        y = np.zeros((1, rows, 24), DTYPES["bf16"])
+        run(kernel, "cuda", [x, w, bias, more, y], {"s": rows})
+        wide = x.astype(np.float64) @ w.astype(np.float64).transpose(0, 2, 1)
+        check(y, wide, "bf16", 40, np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64).transpose(0, 2, 1))
