@@ -20,7 +20,7 @@ from ...dialects.kernel import CallMatmulOp
 from ...dialects.op import Kind, TensorOp, tensor_of
 from ...dialects.sym.dialect import SymbolOp
 from ...dialects.sym.expr import Expr
-from ...dialects.sym.substitute import evaluate_int
+from ...dialects.sym.substitute import evaluate_int, index_numbers
 from ..planning.library_call import matmul_config
 
 TYPICAL = 128
@@ -137,7 +137,7 @@ class CostModel:
             return 0.05 * machine.launch + FUSED_TRAFFIC * moved + self.arithmetic(op) / machine.vector_rate
         if isinstance(op, ContractOp | CallMatmulOp):
             rate = max(moved, self.arithmetic(op) / machine.matrix_rate)
-            return 2 * machine.launch + rate * (1.0 if _is_linear(op) else 1.5)
+            return 2 * machine.launch + rate * (1.0 if _is_linear(op) else 1.5) * (1.05 if _is_turned(op) else 1.0)
         return machine.launch + moved + self.arithmetic(op) / machine.vector_rate
 
 
@@ -149,6 +149,14 @@ def is_callable(op: TensorOp, libraries: frozenset[str]) -> bool:
 def _is_linear(op: ContractOp | CallMatmulOp) -> bool:
     """Whether the operands are read with constant strides over the whole space."""
     return all(is_linear(m.data) for m in (op.lhs_map, op.rhs_map))
+
+
+def _is_turned(op: ContractOp | CallMatmulOp) -> bool:
+    """Whether the last dim of the result comes from the left operand alone, so that the result is written by
+    columns."""
+    kept = [i for i in range(op.space.rank) if i not in op.axis_numbers]
+    left, right = ({n for e in m.data.exprs for n in index_numbers(e)} for m in (op.lhs_map, op.rhs_map))
+    return bool(kept) and kept[-1] in left and kept[-1] not in right
 
 
 def is_linear(index_map: IndexMap) -> bool:

@@ -16,16 +16,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects.errors import LoweringError
-from ...dialects.hlir.creation import ConstantOp, LiteralOp
-from ...dialects.hlir.types import ScalarAttr
+from ...dialects.hlir.creation import LiteralOp
 from ...dialects.kernel import FusedOp, IrregularOp, KernelOp, MatmulOp
 from ...dialects.kernel import LiteralOp as StoredLiteralOp
-from ...dialects.kernel import YieldOp as KernelYieldOp
 from ...dialects.op import Kind, TensorOp
+from .bodies import Body
 from .cost import CostModel, machine_of, representative
-from .free import is_splat
 from .grouping import Grouping
 from .memory import Memory
+from .sink import sink_into_loops
 
 COMBINERS = (Kind.CONTRACTION, Kind.REDUCTION)
 KERNELS: dict[str, type[KernelOp]] = {"fused": FusedOp, "matmul": MatmulOp, "irregular": IrregularOp}
@@ -46,6 +45,7 @@ class CoverPass(ModulePass):
         model = CostModel(machine_of(self.target), representative(op))
         for function in op.ops:
             if isinstance(function, FuncOp) and not function.is_declaration:
+                sink_into_loops(function.body.block)
                 cover_block(function.body.block, model)
 
 
@@ -127,34 +127,21 @@ class _Cover:
         self, stored: tuple[SSAValue, ...], kernel: type[KernelOp], position: int, main: Operation
     ) -> _Unit:
         own = set(stored)
-        ops, reads = self._body(stored, own)
+        body = Body(stored, lambda value: self._is_in_memory(value, own))
+        reads = tuple(body.reads)
 
         def build() -> Operation:
-            made = kernel([self.values[v] for v in reads], _clone(ops, reads, stored))
+            made = kernel([self.values[v] for v in reads], body.block())
             made.location = main.location
             return made
 
         return _Unit(position, stored, reads, build)
 
-    def _body(self, stored: tuple[SSAValue, ...], own: set[SSAValue]) -> tuple[list[Operation], tuple[SSAValue, ...]]:
-        """The ops that compute the stored values, in order, and the values that they read from memory, in order of
-        use."""
-        ops: dict[Operation, None] = {}
-        reads: dict[SSAValue, None] = {}
-
-        def visit(value: SSAValue) -> None:
-            owner = value.owner
-            elsewhere = value in self.in_memory and value not in own
-            if elsewhere or not isinstance(owner, Operation) or self._is_alone(owner):
-                reads[value] = None
-            elif owner not in ops:
-                for operand in owner.operands:
-                    visit(operand)
-                ops[owner] = None
-
-        for value in stored:
-            visit(value)
-        return list(ops), tuple(reads)
+    def _is_in_memory(self, value: SSAValue, own: set[SSAValue]) -> bool:
+        """Whether a kernel that stores `own` reads the value from memory."""
+        owner = value.owner
+        elsewhere = value in self.in_memory and value not in own
+        return elsewhere or not isinstance(owner, Operation) or self._is_alone(owner)
 
     def _is_alone(self, op: Operation) -> bool:
         return op not in self.grouping.group_of and not self.grouping.freedom.is_free(op)
@@ -171,30 +158,6 @@ class _Cover:
             return op
 
         return _Unit(position, tuple(op.results), tuple(op.operands), build)
-
-
-def _clone(ops: list[Operation], reads: tuple[SSAValue, ...], stored: tuple[SSAValue, ...]) -> Block:
-    """The body of a kernel: copies of the ops on arguments that stand for what is read."""
-    block = Block(arg_types=[v.type for v in reads])
-    values: dict[SSAValue, SSAValue] = dict(zip(reads, block.args, strict=True))
-    for value, argument in zip(reads, block.args, strict=True):
-        argument.name_hint = value.name_hint
-    for op in ops:
-        if isinstance(op, LiteralOp) and is_splat(op):
-            constant = _as_constant(op)
-            block.add_op(constant)
-            values[op.result] = constant.result
-        else:
-            block.add_op(op.clone(values))
-    block.add_op(KernelYieldOp([values[v] for v in stored]))
-    return block
-
-
-def _as_constant(op: LiteralOp) -> ConstantOp:
-    dtype = op.result_type.dtype
-    first = bytes.fromhex(op.data.data[: 2 * dtype.bytes])
-    value = ScalarAttr.get(dtype.decode(int.from_bytes(first, "little")), dtype)
-    return ConstantOp.make([], {"value": value, "shape": op.shape}, location=op.location)
 
 
 def _in_order(units: list[_Unit]) -> list[_Unit]:

@@ -23,7 +23,8 @@ from albumen.dialects.hlir.creation import IotaOp, LiteralOp
 from albumen.dialects.hlir.elementwise import AddOp, DivOp, MaximumOp, MulOp
 from albumen.dialects.hlir.index_map import IndexMap, slicing
 from albumen.dialects.hlir.indexing import GatherOp, ScatterOp
-from albumen.dialects.hlir.linear import LinearOp
+from albumen.dialects.hlir.linear import LinearOp, contract
+from albumen.dialects.hlir.loop import LoopOp, YieldOp
 from albumen.dialects.hlir.normalization import BatchNormOp
 from albumen.dialects.hlir.ordering import ScanOp
 from albumen.dialects.hlir.reduction import MaxOp, SumOp
@@ -70,6 +71,23 @@ def test_rolled_layers_are_covered_inside_the_loop(encoder: Callable[..., Module
     kernels = cover(module)
     assert len(kernels) < 24
     same_values(before, module)
+
+
+def test_views_and_constants_of_a_loop_move_into_it(rng: np.random.Generator) -> None:
+    def build(b: GraphBuilder, x: SSAValue, u: SSAValue, v: SSAValue, m: SSAValue) -> Sequence[SSAValue]:
+        body = Block(arg_types=[x.type, tensor_type([4, 4], F32), x.type, x.type])
+        inner = GraphBuilder(body)
+        carried, weight, mask, scale = body.args
+        maps = IndexMap(3, (index(0), index(2))), IndexMap(3, (index(1), index(2)))
+        y = contract(inner, carried, weight, ShapeAttr.get([4, 4, 4]), *maps, [2])
+        body.add_op(YieldOp([inner.emit(AddOp, [inner.emit(MulOp, [y, scale]), mask])]))
+        streams = [(b.permute(u, [1, 0]), b.permute(v, [1, 0]))]
+        loop = LoopOp.build_loop(2, [x], streams, [b.broadcast(m, [4, 4]), b.constant(0.5, tensor_of(x))], body)
+        b.block.add_op(loop)
+        return list(loop.outs)
+
+    kernels = check(run([((4, 4), F32)] * 3 + [((4,), F32)], build), rng)
+    assert kinds(kernels) == "matmul"
 
 
 def run(types: Sequence[tuple[Sequence[object], object]], build: Callable[..., Sequence[SSAValue]]) -> ModuleOp:
