@@ -13,6 +13,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions  # pyright: ignore[reportUnknownVariableType]
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
 from ...dialects.errors import OptionError
@@ -123,11 +124,13 @@ class GraphCompiler:
         context = TracingContext.try_get()
         metadata = None if context is None else context.fw_metadata
         fixed: Sequence[int] = () if metadata is None else metadata.static_input_indices
-        return self.compile(graph_module, fixed, self.names)
+        with unset_fake_temporarily():  # AOTAutograd's trace is still on; constants and weights are real tensors
+            return self.compile(graph_module, fixed, self.names)
 
     def backward(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Any:
         """The backward graph; its weights are saved values like the others."""
-        return self.compile(graph_module, (), ())
+        with unset_fake_temporarily():
+            return self.compile(graph_module, (), ())
 
     def compile(self, graph_module: GraphModule, static_inputs: Sequence[int], names: Sequence[str]) -> Any:
         """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""

@@ -78,6 +78,21 @@ def clamp(call: Call) -> SSAValue:
     return call.b.cast(x, operands.result)
 
 
+def ignoring_nan(op_class: type[TensorOp]) -> Handler:
+    """The larger or smaller of self and other; where one is NaN, the other."""
+
+    def handler(call: Call) -> SSAValue:
+        operands = promote(call, ["self", "other"])
+        a, b = operands.operands
+        value = call.b.emit(op_class, [a, b])
+        if operands.dtype.is_float:
+            value = call.b.emit(SelectOp, [call.b.emit(IsNanOp, [a]), b, value])
+            value = call.b.emit(SelectOp, [call.b.emit(IsNanOp, [b]), a, value])
+        return value
+
+    return handler
+
+
 def is_infinite(call: Call) -> SSAValue:
     """|self| == inf."""
     x = call.tensor("self")
@@ -134,6 +149,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.clamp.Tensor": clamp,
         "aten.clamp_min.default": clamp,
         "aten.clamp_max.default": clamp,
+        "aten.fmax.default": ignoring_nan(MaximumOp),
+        "aten.fmin.default": ignoring_nan(MinimumOp),
         "aten.isinf.default": is_infinite,
         "aten.isfinite.default": is_finite,
         "aten.isnan.default": is_nan,

@@ -8,13 +8,14 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
-from ....dialects.dtype import F64
+from ....dialects.dtype import F64, I8, I16, I32, I64
 from ....dialects.hlir.arithmetic import AbsOp, CosOp, ExpOp, LogOp, NegOp, RsqrtOp, SubOp
 from ....dialects.hlir.bitwise import BitAndOp, BitOrOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.comparison import BitNotOp, IsNanOp
 from ....dialects.hlir.elementwise import (
     AddOp,
+    BitcastOp,
     DivOp,
     EqualOp,
     Exp2Op,
@@ -31,7 +32,7 @@ from ....dialects.hlir.elementwise import (
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr
 from ..call import Call, Handler
-from ..promotion import promote
+from ..promotion import Kind, promote
 from ..unsupported import UnsupportedNodeError
 
 Formula = Callable[[GraphBuilder, SSAValue], SSAValue]
@@ -108,6 +109,22 @@ def frac(b: GraphBuilder, x: SSAValue) -> SSAValue:
 def tan(b: GraphBuilder, x: SSAValue) -> SSAValue:
     """sin x / cos x."""
     return b.emit(DivOp, [b.emit(SinOp, [x]), b.emit(CosOp, [x])])
+
+
+SIGNED = MappingProxyType({8: I8, 16: I16, 32: I32, 64: I64})
+
+
+def with_sign(call: Call) -> SSAValue:
+    """|self| with the sign bit of other, -0.0 included."""
+    b = call.b
+    operands = promote(call, ["self", "other"], kind=Kind.INT_TO_FLOAT)
+    x, y = operands.operands
+    type_ = tensor_of(x)
+    bits = SIGNED[type_.dtype.bits]
+    raw = b.emit(BitcastOp, [y], dtype=bits.attr)
+    negative = b.emit(LessThanOp, [raw, b.constant(0, type_.with_dtype(bits))])
+    size = b.emit(AbsOp, [x])
+    return b.cast(b.emit(SelectOp, [negative, b.emit(NegOp, [size]), size]), operands.result)
 
 
 def power(b: GraphBuilder, x: SSAValue, exponent: float) -> SSAValue:
@@ -197,6 +214,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.sign.default": formula(sign),
         "aten.sgn.default": formula(sign),
         "aten.frac.default": formula(frac),
+        "aten.copysign.Tensor": with_sign,
+        "aten.copysign.Scalar": with_sign,
         "aten.pow.Tensor_Scalar": constant_power,
         "aten.pow.Tensor_Tensor": tensor_power,
         "aten.pow.Scalar": tensor_power,

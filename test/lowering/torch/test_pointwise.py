@@ -153,6 +153,15 @@ def test_bits(check_call: Check, name: str) -> None:
     check_call(f"aten.{name}.Tensor", torch.tensor([True, False]), torch.tensor([[True], [False]]))
 
 
+def test_extremes_without_nan_and_signs(check_call: Check) -> None:
+    a, b = torch.tensor([1.0, nan, nan, -2.0]), torch.tensor([nan, 2.0, nan, -3.0])
+    for name in ("fmax", "fmin"):
+        check_call(f"aten.{name}.default", a, b)
+        check_call(f"aten.{name}.default", torch.tensor([1, 2]), torch.tensor([2, 1]))
+    check_call("aten.copysign.Tensor", EDGES, EDGES.flip(0))
+    check_call("aten.copysign.Scalar", torch.tensor([1, 2]), -0.0)
+
+
 def test_logic_and_shifts(check_call: Check) -> None:
     for name in ("logical_and", "logical_or", "logical_xor"):
         check_call(f"aten.{name}.default", torch.tensor([0.0, 2.0, nan]), torch.tensor([[1], [0]]))

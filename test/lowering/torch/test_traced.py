@@ -199,6 +199,14 @@ def test_mutation_of_buffers_and_inputs(evaluator: Evaluator) -> None:
     assert len(evaluator.graphs[0].mutated) == 2
 
 
+def test_constants_inside_the_graph(evaluator: Evaluator) -> None:
+    def model(x: torch.Tensor) -> torch.Tensor:
+        return x.index_put((torch.tensor([0, 0, 2]),), torch.tensor([1.0, 2.0, 3.0]), accumulate=True)
+
+    x = torch.zeros(3)
+    torch.testing.assert_close(compiled(model, evaluator)(x), model(x))
+
+
 def test_views_of_inputs_stay_views(evaluator: Evaluator) -> None:
     x = torch.randn(2, 3)
     y, z = compiled(lambda x: (x.t(), x[0] + 1), evaluator)(x)
