@@ -89,7 +89,7 @@ def _canonical(text: str, extents: Sequence[int | str]) -> str:
     return f"{head}->{body}"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def problem() -> type[Problem]:
     """The description of a matmul."""
     return Problem

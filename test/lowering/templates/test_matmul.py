@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from math import erf, sqrt
 from typing import Any
 
@@ -12,14 +13,17 @@ import pytest
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 
 from albumen.dialects.errors import LoweringError
-from albumen.dialects.simt import OP_BUDGET
+from albumen.dialects.simt import OP_BUDGET, KernelOp
 from albumen.lowering.emit.cuda import cuda_source
+from albumen.lowering.emit.simt_runner import compile_for_shim, run_on_shim
 from albumen.lowering.templates.matmul import matmul_kernel, matmul_schedules
 from albumen.lowering.toolchain.nvrtc import compile_cuda
+from albumen.lowering.toolchain.shim import ShimModule
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "f16": np.float16}
 UNIT = {"f32": 2.0**-24, "f64": 2.0**-53, "bf16": 2.0**-8, "f16": 2.0**-11}
 Array = np.ndarray[Any, Any]
+LAYOUTS = ("NT", "NN", "TN", "TT")
 
 BIAS_RELU = """
 %bv = hlir.view %bias {column} : ({bias}) -> {out}
@@ -50,19 +54,37 @@ def check(y: Array, expected: Array, dtype: str, k: int, scale: Array) -> None:
     assert (error <= accumulation * scale + 4 * UNIT[dtype] * (np.abs(expected) + 1)).all(), error.max()
 
 
-@pytest.mark.parametrize("target", ["cuda", "metal"])
+SIZES = ((40, 72, 48), (33, 7, 19))
+
+
+@pytest.fixture(scope="module", params=["cuda", "metal"])
+def layouts(request: pytest.FixtureRequest, problem: Any) -> tuple[ShimModule, dict[str, KernelOp]]:
+    """A kernel for each layout, dtype and size, compiled together."""
+    kernels: dict[str, KernelOp] = {}
+    for layout, dtype, (m, n, k) in product(LAYOUTS, ("f32", "bf16", "f16"), SIZES):
+        function, module = problem(layout=layout, dtype=dtype, m=m, n=n, k=k).function()
+        name = f"{layout}_{dtype}_{m}"
+        kernels[name] = matmul_kernel(function, module, request.param)
+        kernels[name].properties["sym_name"] = StringAttr(name)
+        kernels[name].verify()
+    return compile_for_shim(list(kernels.values()), request.param), kernels
+
+
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f16"])
-@pytest.mark.parametrize("layout", ["NT", "NN", "TN", "TT"])
-@pytest.mark.parametrize(("m", "n", "k"), [(40, 72, 48), (33, 7, 19)])
-def test_layouts(problem: Any, run: Callable[..., None], target: str, dtype: str, layout: str, m: int, n: int, k: int):
-    function, module = problem(layout=layout, dtype=dtype, m=m, n=n, k=k).function()
-    kernel = matmul_kernel(function, module, target)
-    kernel.verify()
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+def test_layouts(layouts: tuple[ShimModule, dict[str, KernelOp]], dtype: str, layout: str, m: int, n: int, k: int):
+    shim, kernels = layouts
     x, w, bias, more = inputs(dtype, 1, m, n, k)
-    y = np.full((1, m, n), np.nan, DTYPES[dtype])
-    run(kernel, target, [*laid_out(layout, x, w), bias, more, y], {})
+    found: list[Array] = []
+    for reverse in (False, True):
+        y = np.full((1, m, n), np.nan, DTYPES[dtype])
+        arrays = [*laid_out(layout, x, w), bias, more, y]
+        run_on_shim(shim, kernels[f"{layout}_{dtype}_{m}"], arrays, {}, reverse=reverse)
+        found.append(y)
+    np.testing.assert_array_equal(found[0], found[1])
     wide = x.astype(np.float64), w.astype(np.float64).transpose(0, 2, 1)
-    check(y, wide[0] @ wide[1], dtype, k, np.abs(wide[0]) @ np.abs(wide[1]))
+    check(found[0], wide[0] @ wide[1], dtype, k, np.abs(wide[0]) @ np.abs(wide[1]))
 
 
 def test_double_precision(problem: Any, run: Callable[..., None]):
@@ -124,19 +146,23 @@ def test_all_extents_symbolic_and_depth_zero(problem: Any, run: Callable[..., No
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "f64"])
-def test_every_tile_is_right_and_fits_the_device(problem: Any, run: Callable[..., None], dtype: str):
+def test_every_tile_is_right_and_fits_the_device(problem: Any, dtype: str):
     m, n, k = 70, 132, 136
     function, module = problem(dtype=dtype, m=m, n=n, k=k).function()
     x, w, bias, more = inputs(dtype, 1, m, n, k)
     wide = x.astype(np.float64) @ w.astype(np.float64).transpose(0, 2, 1)
     scale = np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64).transpose(0, 2, 1)
-    for schedule in matmul_schedules(function, module, "cuda"):
+    kernels: list[KernelOp] = []
+    for number, schedule in enumerate(matmul_schedules(function, module, "cuda")):
         function.kernel.properties["schedule"] = schedule
-        kernel = matmul_kernel(function, module, "cuda")
+        kernels.append(matmul_kernel(function, module, "cuda"))
+        kernels[-1].properties["sym_name"] = StringAttr(f"k{number}")
+    shim = compile_for_shim(kernels, "cuda")
+    for kernel in kernels:
         y = np.full((1, m, n), np.nan, DTYPES[dtype])
-        run(kernel, "cuda", [x, w, bias, more, y], {})
+        run_on_shim(shim, kernel, [x, w, bias, more, y], {})
         check(y, wide, dtype, k, scale)
-        assert not compile_cuda(cuda_source([kernel]), reject=False).problems, schedule
+    assert not compile_cuda(cuda_source(kernels), reject=False).problems
 
 
 @pytest.mark.parametrize("layout", ["NT", "TN"])
