@@ -53,6 +53,14 @@ def test_inference_and_training() -> None:
         torch.testing.assert_close(a, b)
 
 
+def test_gradients_taken_inside() -> None:
+    def model(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(x.amax(), x) + torch.autograd.grad((x * x).sum(), x)
+
+    x = torch.tensor([1.0, 3.0, 3.0], requires_grad=True)
+    torch.testing.assert_close(torch.compile(model, backend="albumen")(x), model(x))
+
+
 def test_one_program_for_many_sizes() -> None:
     model = Perceptron()
     run = torch.compile(model, backend="albumen", dynamic=True)
