@@ -153,11 +153,11 @@ class CPrinter(TextPrinter):
             if not LITERAL.fullmatch(text):
                 fields[text if isinstance(value.type, PtrType) else self.variable(value)] = value
         extents: list[str] = []
-        for value in op.extents:
+        for position, value in enumerate(op.extents):
             text = self.use(value)
             literal = LITERAL.fullmatch(text) is not None
             extents.append(text if literal else self.variable(value))
-            if not literal and len(op.extents) > 1:
+            if not literal and position:  # the flat index is divided by all extents but the first
                 fields[extents[-1]] = value
         captured = tuple((value, text) for text, value in fields.items())
         return Body(op, function_name(self.kernel), len(self.bodies), captured, tuple(extents))

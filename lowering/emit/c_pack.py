@@ -19,6 +19,11 @@ TRANSPOSE = """\
 #define ALB_ZIP_LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define ALB_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define ALB_OUTLINE __attribute__((noipa)) /* one copy for all calls compiles faster */
+#else
+#define ALB_OUTLINE __attribute__((noinline))
+#endif
 typedef float alb_row __attribute__((vector_size(ALB_SQUARE * 4), aligned(4), may_alias));
 
 ALB_INLINE void alb_zip_rows(alb_row *restrict to, const alb_row *restrict from) {
@@ -45,8 +50,8 @@ ALB_INLINE void alb_transpose_rows(alb_row *rows, alb_row *work) {
 """
 
 _PACK = """\
-static void {name}(const {source} *restrict from, int64_t lane_stride, int64_t depth_stride, {target} *restrict to,
-                   int64_t lanes, int64_t depth) {{
+ALB_OUTLINE static void {name}(const {source} *restrict from, int64_t lane_stride, int64_t depth_stride,
+                               {target} *restrict to, int64_t lanes, int64_t depth) {{
   if (lanes > {width}) lanes = {width};
   int64_t done = 0; /* lanes that the transposition below has packed */
 {fast}  for (int64_t k = 0; k < depth; ++k) {{

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.traits import Pure
 
 from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
 from ...dialects.kernel.function import FuncOp
 from ...dialects.kernel.launch import KernelOp as KernelLaunch
-from ...dialects.loop import KernelOp, PtrType
+from ...dialects.loop import AllocOp, KernelOp, LoadOp, PtrType
 from ...dialects.sym.bounds import Interval
 from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import symbol_names
@@ -73,6 +74,7 @@ class Frame:
     def finish(self) -> KernelOp:
         """The loop kernel, with the schedule of the kernel it came from."""
         inputs, outputs = len(self.kernel.inputs), len(self.results)
+        remove_unused(self.root.block)
         names = function_symbols(self.function)
         modes = ["read"] * inputs + ["write"] * outputs
         op = KernelOp(self.function.sym_name.data, Region(self.root.block), symbols=names, modes=modes)
@@ -86,3 +88,15 @@ def pointer_type(value: SSAValue) -> PtrType:
     assert isinstance(value.type, TensorType)
     element = element_type(value.type.dtype)
     return PtrType.of(element, max(ALIGNMENT, value.type.dtype.bytes))
+
+
+def remove_unused(block: Block) -> None:
+    """Removes values that nothing uses, last ones first: what was emitted for an index that turned out to be known."""
+    for op in reversed(list(block.ops)):
+        for region in op.regions:
+            for inner in region.blocks:
+                remove_unused(inner)
+        removable = op.has_trait(Pure) or isinstance(op, LoadOp | AllocOp)
+        if removable and op.results and all(not result.uses for result in op.results):
+            op.detach()
+            op.erase()

@@ -90,7 +90,7 @@ class Kernels:
         lowered.verify()
         self.kernels = [op for op in lowered.ops if isinstance(op, KernelOp)]
         self.source = program_source(self.kernels, CHECK + "".join(self._cases()) + "  (void)arena;\n  return -1;\n")
-        self.program = LoadedProgram(compile_c(self.source).code)
+        self.program = LoadedProgram(compile_c(self.source, flags=("-Wall", "-Werror")).code)
 
     def _cases(self) -> Iterator[str]:
         for number, kernel in enumerate(self.kernels):
