@@ -23,6 +23,8 @@ from .function import ImportedGraph, InputSlot, OutputSlot
 
 Run = Callable[[list[Any]], Sequence[Any]]
 """Values of the placeholders in, in order; the returned values out, in order."""
+Call = Callable[[list[Any]], tuple[Any, ...]]
+"""Inputs of the program in, in order; its outputs out, in order."""
 
 
 class LoadedGraph:
@@ -46,11 +48,34 @@ class LoadedGraph:
         bound = {name: in_memory_order(value, slots[name]) for name, value in {**constants, **weights}.items()}
         self.artifact = with_logical_layouts(artifact, imported, bound)
         self.program = Program(self.artifact, str(device), recompile=partial(recompile, compiler=configuration().cc))
-        self._call = self.program.caller(TorchAdapter(), bound)
+        self._bound, self._slots = {**constants, **weights}, slots
+        self._call = self._caller(bound)
         self._given = [slot for slot in imported.inputs if slot.name not in bound]
         self._offset = offset
         self._binding = SymbolBinding(imported, offset)
         self._check_mutations(bound)
+
+    def _caller(self, bound: Mapping[str, torch.Tensor]) -> Call:
+        """The program's call on the bound tensors. The program itself notices memory that moved under a tensor it was
+        given; a
+        tensor read through another order of its dims is watched here, and bound again when it moved."""
+        call = self.program.caller(TorchAdapter(), bound)
+        watched = [tensor for name, tensor in self._bound.items() if bound[name] is not tensor]
+        if not watched:
+            return call
+        pointer = torch.Tensor.data_ptr
+        state = [(call, list(map(pointer, watched)))]
+
+        def checked(values: list[Any]) -> tuple[Any, ...]:
+            call, addresses = state[0]
+            found = list(map(pointer, watched))
+            if found != addresses:
+                fresh = {name: in_memory_order(value, self._slots[name]) for name, value in self._bound.items()}
+                call = self.program.caller(TorchAdapter(), fresh)
+                state[0] = (call, found)
+            return call(values)
+
+        return checked
 
     def _check_mutations(self, bound: Mapping[str, Any]) -> None:
         copied = [self.imported.inputs[i].name for i in self.imported.mutated if not self.imported.inputs[i].dense]
@@ -117,7 +142,11 @@ class LoadedGraph:
 
 
 def in_memory_order(value: torch.Tensor, slot: InputSlot) -> torch.Tensor:
-    """The tensor with its dims in the order in which they lie in memory; a copy only of what is not dense."""
+    """The tensor with its dims in the order in which they lie in memory: itself where they do; a copy only of what is
+    not
+    dense."""
+    if slot.dense and list(slot.order) == list(range(len(slot.order))):
+        return value
     return value.detach().permute(slot.order) if slot.dense else value.detach().contiguous()
 
 

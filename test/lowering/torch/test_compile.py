@@ -108,6 +108,17 @@ class Counter(nn.Module):
         return self.count * 2
 
 
+def test_weights_that_move_are_noticed() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 4, 2), nn.Flatten(), nn.Linear(36, 5)).eval().to(memory_format=torch.channels_last)
+    x = torch.randn(2, 3, 4, 4)
+    with torch.no_grad():
+        compiled = albumen.compile(model, (x,))
+        compiled(x)
+        for parameter in model.parameters():
+            parameter.data = torch.randn_like(parameter)
+        torch.testing.assert_close(compiled(x), model(x), atol=2e-5, rtol=2e-5)
+
+
 def test_buffers_are_written() -> None:
     model, reference, x = Counter(), Counter(), torch.randn(3, 2)
     compiled = albumen.compile(model, (x,))
