@@ -109,7 +109,9 @@ class Counter(nn.Module):
 
 
 def test_weights_that_move_are_noticed() -> None:
-    model = nn.Sequential(nn.Conv2d(3, 4, 2), nn.Flatten(), nn.Linear(36, 5)).eval().to(memory_format=torch.channels_last)
+    convolution = nn.Conv2d(3, 4, 2)
+    convolution.weight.data = convolution.weight.data.contiguous(memory_format=torch.channels_last)
+    model = nn.Sequential(convolution, nn.Flatten(), nn.Linear(36, 5)).eval()
     x = torch.randn(2, 3, 4, 4)
     with torch.no_grad():
         compiled = albumen.compile(model, (x,))
