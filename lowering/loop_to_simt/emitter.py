@@ -227,18 +227,20 @@ class Emitter:
         carried: Sequence[SSAValue] = (),
         *,
         unroll: bool = False,
+        hint: str = "",
     ) -> LoopBuilder:
-        """A loop of the variable from the first to the second bound by steps of the third."""
-        return LoopBuilder(self, bounds, variable, carried, unroll)
+        """A loop of the variable from the first to the second bound by steps of the third; `hint` names the
+        variable."""
+        return LoopBuilder(self, bounds, variable, carried, unroll, hint)
 
     @contextmanager
-    def unrolled(self, count: int) -> Generator[Expr]:
+    def unrolled(self, count: int, hint: str = "") -> Generator[Expr]:
         """An unrolled loop that carries nothing; gives its variable. Without a loop where there is one iteration."""
         if count == 1:
             yield constant(0)
             return
         variable = self.space.variable(constant(count))
-        with self.loop((constant(0), constant(count), constant(1)), variable, unroll=True):
+        with self.loop((constant(0), constant(count), constant(1)), variable, unroll=True, hint=hint):
             yield variable
 
     @contextmanager

@@ -26,6 +26,7 @@ class LoopBuilder:
         variable: Expr,
         carried: Sequence[SSAValue],
         unroll: bool,
+        hint: str = "",
     ):
         self.emitter = emitter
         self.variable = variable
@@ -36,6 +37,7 @@ class LoopBuilder:
         self._bounds = [emitter.index(bound, self._kind) for bound in bounds]
         self._next: list[SSAValue] = []
         self.block = Block(arg_types=[self._kind, *(value.type for value in carried)])
+        self.block.args[0].name_hint = hint or None
         self.arguments: list[SSAValue] = list(self.block.args[1:])
 
     def carry(self, values: Sequence[SSAValue]) -> None:

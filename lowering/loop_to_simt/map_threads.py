@@ -19,7 +19,9 @@ from .mapping import LIMITS, map_kernel
 class MapThreadsPass(ModulePass):
     """Replaces every loop.kernel of the module by a simt.kernel of the same name and arguments.
 
-    `index` arguments become i32, or i64 where the symbol can reach 2^31. Needs the loop level; leaves the simt level.
+    `index` arguments become i32, or i64 where the symbol can reach 2^31. A kernel's `schedule` may say `threads` of a
+    block, the widest `vector` in elements, and `stream` = 1 for data too large for the caches. Needs the loop level;
+    leaves the simt level.
     """
 
     name = "map-threads"

@@ -95,9 +95,12 @@ class KernelMapper:
 
     def thread(self, kind: simt.Id, extent: Expr) -> Expr:
         """A thread or block number as an index variable."""
-        variable = self.space.variable(extent)
-        self.emitter.place(variable, self.emitter.add(simt.IdOp(kind)))
-        return variable
+        value = self.emitter.add(simt.IdOp(kind))
+        return self.named(value, extent, kind.partition(".")[0])
+
+    def streamed(self) -> frozenset[SSAValue]:
+        """Buffers whose vector accesses leave no trace in the caches: all, if the schedule says so."""
+        return frozenset(self.kernel.pointers) if self.schedule("stream") else frozenset()
 
     def prepare(self, code: ThreadCode, nest: Nest) -> None:
         """Memory and what is computed once before the nest."""
@@ -132,18 +135,20 @@ class KernelMapper:
         tiling = self.tiler.tile(nest.extents, variables, summary)
         threads = self.schedule("threads") or self.limits.flat_threads
         code = TileCode(self.emitter, self.tiler)
+        code.streamed = self.streamed()
         self.prepare(code, nest)
         grid = blocks_for(tiling.count, threads)
         flat = self.thread(simt.Id.BlockX, grid) * threads + self.thread(simt.Id.ThreadX, constant(threads))
-        tile = self.named(self.emitter.index(flat), tiling.count)
+        tile = self.named(self.emitter.index(flat), tiling.count, "tile")
         whole = self.space.is_multiple(tiling.count, threads)
         inside = None if whole else self.emitter.less(tile, tiling.count)
         with self.emitter.when(inside):
             code.tile(nest.body, tiling, tile, [], lambda carried: carried)
         return self.finish(grid, threads)
 
-    def named(self, value: SSAValue, extent: Expr) -> Expr:
+    def named(self, value: SSAValue, extent: Expr, hint: str) -> Expr:
         """A variable for a value that is only known to lie below the extent."""
+        value.name_hint = hint
         variable = self.space.variable(extent)
         self.emitter.place(variable, value)
         return variable
@@ -177,6 +182,7 @@ class KernelMapper:
         shared = SharedMemory(self.limits.shared_bytes)
         code = RowCode(self.emitter, self.tiler, plan, team, shared)
         code.live = live
+        code.streamed = self.streamed()
         self.prepare(code, nest)
         code.run(nest.body.ops)
         grid = blocks_for(rows, plan.teams)
@@ -211,8 +217,8 @@ class KernelMapper:
             return Team(width, 1, self.thread(simt.Id.ThreadX, constant(width)), constant(0)), None
         block = self.thread(simt.Id.BlockX, blocks_for(rows, count))
         thread = self.thread(simt.Id.ThreadX, constant(width * count))
-        number = self.named(self.emitter.index(floordiv(thread, constant(width))), constant(count))
-        member = self.named(self.emitter.index(thread - number * width), constant(width))
+        number = self.named(self.emitter.index(floordiv(thread, constant(width))), constant(count), "team")
+        member = self.named(self.emitter.index(thread - number * width), constant(width), "member")
         flat = block * count + number
         team = Team(width, count, member, number)
         if self.space.is_multiple(rows, count):

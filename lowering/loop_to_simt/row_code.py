@@ -271,7 +271,7 @@ class RowCode(TileCode):
     def _stride_tiles(self, body: Body, tiling: Tiling, carried: Values, step: Callable[[Values], Values]) -> Values:
         tile = self.space.variable(tiling.count)
         bounds = (self.team.thread, tiling.count, constant(self.team.width))
-        with self.emitter.loop(bounds, tile, carried) as loop:
+        with self.emitter.loop(bounds, tile, carried, hint="tile") as loop:
             loop.carry(self.tile(body, tiling, tile, loop.arguments, step))
         return loop.results
 
@@ -282,7 +282,8 @@ class RowCode(TileCode):
             return carried
         whole = tiling.count.as_int() == chunks * self.team.width
         chunk = self.space.variable(constant(chunks))
-        with self.emitter.loop((constant(0), constant(chunks), constant(1)), chunk, carried, unroll=True) as loop:
+        bounds = (constant(0), constant(chunks), constant(1))
+        with self.emitter.loop(bounds, chunk, carried, unroll=True, hint="chunk") as loop:
             self.chunk = chunk
             tile = chunk * self.team.width + self.team.thread
             inside = None if whole else self.emitter.less(tile, tiling.count)

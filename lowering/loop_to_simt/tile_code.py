@@ -60,7 +60,7 @@ class TileCode(ThreadCode):
             results = step(carried)
         else:
             bounds = (constant(0), constant(tiling.width), constant(1))
-            with self.emitter.loop(bounds, lane, carried, unroll=True) as loop:
+            with self.emitter.loop(bounds, lane, carried, unroll=True, hint="lane") as loop:
                 self.run(body.ops)
                 loop.carry(step(loop.arguments))
             results = loop.results

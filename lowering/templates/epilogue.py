@@ -51,7 +51,7 @@ class Epilogue:
             self._vector_strip(row, first_column, total)
             return
         problem = self.problem
-        with self.emitter.unrolled(self.width) as lane:
+        with self.emitter.unrolled(self.width, "lane") as lane:
             column = first_column + lane
             inside = problem.guard((row, problem.rows.extent), (column, problem.columns.extent))
             with self.emitter.when(inside):
@@ -73,7 +73,7 @@ class Epilogue:
         elements = [element_type(tensor_of(value).dtype) for value in problem.kernel.stored]
         with self.emitter.when(inside):
             arrays = [self.emitter.add(simt.RegsOp(simt.RegType.of([self.width], element))) for element in elements]
-            with self.emitter.unrolled(self.width) as lane:
+            with self.emitter.unrolled(self.width, "lane") as lane:
                 values = self._values(problem.index(self.batch, row, first_column + lane), total(lane))
                 for value, array in zip(values, arrays, strict=True):
                     self.emitter.do(simt.RegStoreOp(value, array, [self.emitter.index(lane, i32)]))

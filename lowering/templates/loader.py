@@ -109,7 +109,7 @@ class StagedLoader:
 
     def load(self, thread: Expr, first_outer: Expr, first_depth: Expr) -> None:
         """Starts the loads of the tile whose corner is given."""
-        with self.emitter.unrolled(self.count) as chunk:
+        with self.emitter.unrolled(self.count, "chunk") as chunk:
             outer, depth = self._places(chunk, thread)
             row, k = first_outer + outer, first_depth + depth
             inside = self.problem.guard((row, self.side.extent), (k, self.problem.depth.extent))
@@ -137,9 +137,9 @@ class StagedLoader:
     def store(self, thread: Expr, shared: SSAValue, start: Expr) -> None:
         """Writes the loaded tile to shared memory from an element offset on."""
         along_depth = self.direction is Direction.Depth
-        with self.emitter.unrolled(self.count) as chunk:
+        with self.emitter.unrolled(self.count, "chunk") as chunk:
             outer, depth = self._places(chunk, thread)
-            with self.emitter.unrolled(self.width) as lane:
+            with self.emitter.unrolled(self.width, "lane") as lane:
                 place = [self.emitter.index(chunk, i32), self.emitter.index(lane, i32)]
                 value = self.emitter.add(simt.RegLoadOp(self.registers, place))
                 value = widen(self.emitter.add, value, self.side.operand.dtype)

@@ -121,11 +121,11 @@ class MmaTile:
         left = self.emitter.add(simt.RegsOp(simt.RegType.of([self.row_tiles, 4], i32)))
         right = self.emitter.add(simt.RegsOp(simt.RegType.of([self.column_pairs, 2, 2], i32)))
         ahead = sizes.stages - 1
-        with self.emitter.unrolled(ahead) as stage:
+        with self.emitter.unrolled(ahead, "stage") as stage:
             self._fill(stage * self.stage, stage * sizes.depth)
         steps = floordiv(problem.depth.extent + sizes.depth - 1, constant(sizes.depth))
         step = problem.indices.variable(steps)
-        with self.emitter.loop((constant(0), steps, constant(1)), step):
+        with self.emitter.loop((constant(0), steps, constant(1)), step, hint="step"):
             self.emitter.do(nv.CpAsyncWaitOp(ahead - 1))
             self.emitter.do(simt.BarrierOp())
             self._fill(self._ring(step + ahead), (step + ahead) * sizes.depth)
@@ -141,7 +141,7 @@ class MmaTile:
     def _multiply(self, totals: SSAValue, left: SSAValue, right: SSAValue, start: Expr) -> None:
         """Adds the products of one stage."""
         unrolled, index = self.emitter.unrolled, self.emitter.index
-        with unrolled(self.sizes.depth // 16) as step:
+        with unrolled(self.sizes.depth // 16, "depth") as step:
             with unrolled(self.row_tiles) as row:
                 outer = self.warp_row + row * 16
                 self.left.read_fragment(self.shared, start, outer, step, self.lane, (left, [index(row, i32)]))

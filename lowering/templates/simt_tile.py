@@ -110,7 +110,7 @@ class SimtTile:
         self.emitter.do(simt.BarrierOp())
         steps = floordiv(problem.depth.extent + sizes.depth - 1, constant(sizes.depth))
         step = problem.indices.variable(steps)
-        with self.emitter.loop((constant(0), steps, constant(1)), step):
+        with self.emitter.loop((constant(0), steps, constant(1)), step, hint="step"):
             odd = step - 2 * floordiv(step, constant(2))
             current = problem.named(self.emitter.index(odd * self.buffer, i32), constant(self.buffer + 1))
             self._fetch((step + 1) * sizes.depth)
@@ -121,7 +121,7 @@ class SimtTile:
 
     def _multiply(self, totals: SSAValue, left: SSAValue, right: SSAValue, buffer: Expr) -> None:
         """Adds the products of one buffer."""
-        with self.emitter.unrolled(self.sizes.depth) as depth:
+        with self.emitter.unrolled(self.sizes.depth, "depth") as depth:
             self._read(left, self.row_groups, buffer + depth * self.left.pitch + self.place[0], self.sizes.rows)
             start = buffer + self.left.shared_elements + depth * self.right.pitch + self.place[1]
             self._read(right, self.column_groups, start, self.sizes.columns)

@@ -105,7 +105,7 @@ class Skinny:
         depth = problem.depth.extent
         chunk = problem.indices.variable(floordiv(depth, constant(self.width)))
         bounds = (lane, floordiv(depth, constant(self.width)), constant(32))
-        with self.emitter.loop(bounds, chunk):
+        with self.emitter.loop(bounds, chunk, hint="chunk"):
             self._load(self.right, sizes.warp_columns, self.first_column, chunk * self.width, right, simt.Hint.Stream)
             self._load(self.left, sizes.rows, problem.first_row, chunk * self.width, left, None)
             with ExitStack() as loops:

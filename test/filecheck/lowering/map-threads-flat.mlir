@@ -32,3 +32,17 @@ loop.kernel @copy(%x: !loop.ptr<f32>, %y: !loop.ptr<f32>, %big: index) symbols [
     loop.store %v, %y[%o] : f32, !loop.ptr<f32>
   }
 }
+
+// The schedule chooses threads, vector width and streaming.
+// CHECK: simt.kernel @scheduled
+// CHECK-SAME: block [128, 1, 1]
+// CHECK: simt.load {{.*}} hint stream : !simt.ptr<f32, global, align 16>, i32 -> vector<2xf32>
+// CHECK: simt.store {{.*}} hint stream : vector<2xf32>
+loop.kernel @scheduled(%x: !loop.ptr<f32, align 16>, %y: !loop.ptr<f32, align 16>) modes ["read", "write"]
+    attributes {schedule = {threads = 128 : i64, vector = 2 : i64, stream = 1 : i64}} {
+  %n = arith.constant 384 : index
+  loop.parallel (%i) to (%n) mapping "grid" {
+    %v = loop.load %x[%i] : !loop.ptr<f32, align 16> -> f32
+    loop.store %v, %y[%i] : f32, !loop.ptr<f32, align 16>
+  }
+}
