@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.hlir.reduction import Reduction
@@ -14,9 +13,9 @@ from ...dialects.loop import AllocOp, LoadOp, ParallelOp, StoreOp
 from ...dialects.loop import Mapping as LoopMapping
 from ...dialects.sym.expr import constant, index
 from .index_code import INDEX
-from .row_program import GRAIN, RowProgram
+from .row_program import RowProgram
 from .scalar_ops import RULES, element_type
-from .scope import Scope
+from .scope import Scope, named
 from .stored import Stored
 from .values import Kept
 
@@ -44,12 +43,12 @@ class ColumnLoops:
         lanes = program.code.number(LANES, root)
         extents = [program.extent(n) for n in range(self.lane_variable)]
         self.grid = ParallelOp([*extents, root.add(arith.CeilDivSIOp(extent, lanes))], LoopMapping.Grid)
-        self.grid.attributes["grain"] = IntegerAttr(max(1, GRAIN // (LANES * program.size(self.inner))), i64)
+        self.grid.attributes["grain"] = program.grain(LANES * program.size(self.inner))
         args = self.grid.body.block.args
         self.scope = root.inner(self.grid.body.block, dict(enumerate(args[:-1])))
         self.start = self.scope.add(arith.MuliOp(args[-1], lanes))
         left = self.scope.add(arith.SubiOp(extent, self.start))
-        self.lanes = self.scope.add(arith.MinSIOp(left, lanes))
+        self.lanes = named(self.scope.add(arith.MinSIOp(left, lanes)), "lanes")
 
     def emit(self) -> None:
         """Threads share the outer rows and the blocks of neighbouring rows."""
@@ -92,7 +91,7 @@ class ColumnLoops:
         """The totals of a block in scratch, one a lane."""
         program, accumulator = self.program, op.accumulator
         count = program.code.number(LANES, scope)
-        totals = scope.add(AllocOp(count, element_type(accumulator), LANES))
+        totals = named(scope.add(AllocOp(count, element_type(accumulator), LANES)), op.name.removeprefix("hlir."))
         clear = ParallelOp([self.lanes], LoopMapping.Vector)
         clear.body.block.add_op(StoreOp(program.identity(op), totals, clear.body.block.args[0]))
         scope.run(clear)

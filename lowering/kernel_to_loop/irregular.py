@@ -25,7 +25,7 @@ from ...dialects.sym.expr import Expr, constant, index
 from .frame import Frame
 from .index_code import INDEX
 from .reads import At, Reader
-from .row_program import GRAIN
+from .row_program import LOOP_COST, THREAD_COST
 from .scalar_ops import RULES, narrow, widen
 from .scalar_ops import constant as scalar_constant
 from .scope import Scope
@@ -33,6 +33,8 @@ from .values import ValueCode
 
 LANES = 128
 """Neighbouring elements that one piece of work takes side by side."""
+ELEMENT_COST = 10
+"""An element of an irregular op, where an addition costs 1."""
 COMBINERS: Mapping[str, type[Reduction]] = {"add": SumOp, "mul": ProdOp, "maximum": MaxOp, "minimum": MinOp}
 
 
@@ -74,7 +76,7 @@ class Irregular:
         if not extents:
             return None, self.frame.root, []
         loop = ParallelOp(list(extents), LoopMapping.Grid)
-        loop.attributes["grain"] = IntegerAttr(max(1, GRAIN // max(1, elements)), i64)
+        loop.attributes["grain"] = IntegerAttr(max(1, THREAD_COST // (ELEMENT_COST * elements + LOOP_COST)), i64)
         return loop, self.frame.root.inner(loop.body.block), list(loop.body.block.args)
 
     def close(self, loop: ParallelOp | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.kernel.function import FuncOp
@@ -17,9 +18,12 @@ from .epilogue import Epilogue, epilogue_addresses
 from .expand import expand_composites
 from .frame import Frame
 from .matmul_context import Context, close_loop, open_loop
-from .matmul_plan import analyse, choose_tiles, column_group, is_stored_by_columns, schedule_numbers
+from .matmul_plan import analyse, choose_tiles, column_group, is_stored_by_columns, schedule_numbers, size_of
 from .panel import Depth, PanelCode
-from .scope import Scope
+from .scope import Scope, named
+
+THREAD_FLOPS = 500_000
+"""Multiplications and additions that a thread should have at least; some 3 us."""
 
 
 class MatmulLowering:
@@ -53,11 +57,15 @@ class MatmulLowering:
         extents = [*problem.coordinates.extents[: problem.batch], ceildiv(problem.m, constant(tiles.mb))]
         extents.append(ceildiv(problem.n, constant(tiles.nb)))
         grid = ParallelOp([ctx.fixed(extent) for extent in extents], LoopMapping.Grid)
+        depth = size_of(problem.k, ctx.symbols)
+        grid.attributes["grain"] = IntegerAttr(max(1, THREAD_FLOPS // (2 * tiles.mb * tiles.nb * max(1, depth))), i64)
         args = grid.body.block.args
         scope = ctx.frame.root.inner(grid.body.block, dict(enumerate(args[: problem.batch])))
         row, column = ctx.times(scope, args[-2], tiles.mb), ctx.times(scope, args[-1], tiles.nb)
         rows = ctx.least(scope, ctx.minus(scope, ctx.fixed(problem.m), row), ctx.number(tiles.mb))
         columns = ctx.least(scope, ctx.minus(scope, ctx.fixed(problem.n), column), ctx.number(tiles.nb))
+        for value, hint in ((row, "row"), (column, "column"), (rows, "rows"), (columns, "columns")):
+            named(value, hint)
         if ctx.blocked:
             self._in_blocks(row, rows, column, columns, scope)
         else:
@@ -71,7 +79,7 @@ class MatmulLowering:
         depth = Depth(ctx.number(0), ctx.fixed(ctx.problem.k))
         packed = self.panels.columns_scratch(scope)
         room = self.panels.rows_scratch(scope) if self.panels.needs_row_scratch() else None
-        sums = ctx.scratch(scope, constant(mr * ctx.width))
+        sums = named(ctx.scratch(scope, constant(mr * ctx.width)), "sums")
         self.panels.pack_columns(packed, column, columns, depth, scope)
         loop, tile = open_loop(scope, ctx.number(0), rows, ctx.number(mr))
         offset = loop.body.block.args[0]
@@ -87,7 +95,7 @@ class MatmulLowering:
         ctx, tiles = self.context, self.context.tiles
         packed = self.panels.columns_scratch(scope)
         room = self.panels.rows_scratch(scope) if self.panels.needs_row_scratch() else None
-        sums = ctx.scratch(scope, constant(tiles.mb * ctx.width))
+        sums = named(ctx.scratch(scope, constant(tiles.mb * ctx.width)), "sums")
         clear = ParallelOp([ctx.number(tiles.mb * ctx.width)], LoopMapping.Vector)
         clear.body.block.add_op(StoreOp(ctx.zero(), sums, clear.body.block.args[0]))
         scope.run(clear)

@@ -17,7 +17,7 @@ from .matmul_context import Context, close_loop, open_loop
 from .matmul_plan import Operand, memory_reads
 from .reads import Reader
 from .scalar_ops import cast
-from .scope import Scope
+from .scope import Scope, named
 from .values import ValueCode
 
 CONFLICT = 4096
@@ -46,11 +46,11 @@ class PanelCode:
 
     def columns_scratch(self, scope: Scope) -> SSAValue:
         """Room for the packed columns of a task."""
-        return self.context.scratch(scope, self.depth * self.context.width)
+        return named(self.context.scratch(scope, self.depth * self.context.width), "packed_columns")
 
     def rows_scratch(self, scope: Scope) -> SSAValue:
         """Room for the packed rows of one register tile."""
-        return self.context.scratch(scope, self.depth * self.context.tiles.mr)
+        return named(self.context.scratch(scope, self.depth * self.context.tiles.mr), "packed_rows")
 
     def pack_columns(self, panels: SSAValue, first: SSAValue, columns: SSAValue, depth: Depth, scope: Scope) -> None:
         """All panels of a task's columns, one after another."""
@@ -202,8 +202,8 @@ class PanelCode:
         ctx = self.context
         offsets = [ctx.times(scope, left[1], row) for row in range(ctx.tiles.mr)]
         loop, body = open_loop(scope, ctx.number(0), columns, ctx.number(ctx.tiles.nr))
-        column = loop.body.block.args[0]
-        panel = body.add(OffsetOp(panels, ctx.times(body, column, ctx.fixed(self.depth))))
+        column = named(loop.body.block.args[0], "tile")
+        panel = named(body.add(OffsetOp(panels, ctx.times(body, column, ctx.fixed(self.depth)))), "panel")
         places = self._places(sums, column, body)
         inits = [self._initial(sums, place, accumulate, body) for place in places]
         totals = self._register_tile(left, offsets, panel, inits, depth, body)
@@ -240,6 +240,7 @@ class PanelCode:
         ctx, tiles = self.context, self.context.tiles
         block = Block(arg_types=[INDEX, *[ctx.vector] * len(inits)])
         k, *sums = block.args
+        named(k, "k")
         for argument in sums:
             argument.name_hint = "sum"
         loop = scf.ForOp(ctx.number(0), depth.size, ctx.number(1), inits, block)

@@ -46,10 +46,13 @@ class RandomBits:
         self.count = count
 
     def lower(self) -> Frame:
+        """Blocks of counters; the last block also has the words of a partial counter."""
         it, root = self.it, self.it.frame.root
         whole = floordiv(self.count, constant(4))
         counters = it.emit(whole, root)
-        grid = ParallelOp([root.add(arith.CeilDivSIOp(counters, it.number(BLOCK)))], LoopMapping.Grid)
+        blocks = root.add(arith.CeilDivSIOp(it.emit(whole + 1, root), it.number(BLOCK)))
+        grid = ParallelOp([blocks], LoopMapping.Grid)
+        grid.attributes["grain"] = IntegerAttr(4, i64)
         scope = root.inner(grid.body.block)
         start = scope.add(arith.MuliOp(grid.body.block.args[0], it.number(BLOCK)))
         left = scope.add(arith.SubiOp(counters, start))
@@ -60,12 +63,13 @@ class RandomBits:
         for position, word in enumerate(self._words(counter, body)):
             body.run(StoreOp(word, self.pointer, body.add(arith.AddiOp(base, it.number(position)))))
         scope.run(loop)
+        last = scope.add(arith.CmpiOp(left, it.number(BLOCK), "slt"))
+        rest = it.emit(self.count - whole * 4, root)
+        self._tail(counters, whole, scope.add(arith.SelectOp(last, rest, it.number(0))), scope)
         root.run(grid)
-        self._tail(counters, whole, root)
         return it.frame
 
-    def _tail(self, counter: SSAValue, whole: Expr, scope: Scope) -> None:
-        rest = self.it.emit(self.count - whole * 4, scope)
+    def _tail(self, counter: SSAValue, whole: Expr, rest: SSAValue, scope: Scope) -> None:
         loop = ParallelOp([rest], LoopMapping.Sequential)
         body, position = scope.inner(loop.body.block), loop.body.block.args[0]
         words = self._words(counter, body)

@@ -20,7 +20,7 @@ from .reads import Key
 from .row_program import COMBINERS, RowProgram
 from .scalar_ops import Add, element_type
 from .scalar_ops import constant as scalar_constant
-from .scope import Scope
+from .scope import Scope, named
 from .stored import Stored
 from .values import Kept
 
@@ -127,7 +127,7 @@ def _keep(program: RowProgram, inner: Sequence[int], full: Sequence[Stored], sco
     kept: list[Kept] = []
     for key in keys:
         count = program.code.emit(size, program.frame.root)
-        pointer = scope.add(AllocOp(count, element_type(tensor_of(key[0]).dtype), bound))
+        pointer = named(scope.add(AllocOp(count, element_type(tensor_of(key[0]).dtype), bound)), "kept")
         program.values.kept[key] = Kept(pointer, position)
         kept.append(program.values.kept[key])
     return kept
@@ -144,6 +144,7 @@ def _reduction(program: RowProgram, op: Reduction, inner: Sequence[int], scope: 
     body = scope.inner(loop.body.block, dict(zip(inner, loop.body.block.args, strict=True)))
     body.run(YieldOp(ordered(op, body.add, program.contribution(op, body))))
     scope.run(loop)
+    named(loop.result, op.name.removeprefix("hlir."))
     program.remember(op, ordered(op, scope.add, loop.result), scope)
 
 

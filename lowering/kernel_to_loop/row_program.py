@@ -21,7 +21,7 @@ from ...dialects.sym.substitute import index_numbers
 from .coordinates import Coordinates, choose_coordinates
 from .expand import expand_composites
 from .frame import Frame
-from .keeping import reductions_in_order
+from .keeping import WEIGHTS, reductions_in_order
 from .reads import Key, Reader
 from .scalar_ops import cast
 from .scalar_ops import constant as scalar_constant
@@ -35,8 +35,10 @@ COMBINERS: Mapping[str, Combine] = {
     "maximum": Combine.Max,
     "minimum": Combine.Min,
 }
-GRAIN = 32768
-"""Elements that a thread should have at least."""
+THREAD_COST = 250_000
+"""What a thread should have to do at least, where an addition to one element costs 1; some 5 us."""
+LOOP_COST = 1000
+"""Beginning and ending a vector loop."""
 
 
 class RowProgram:
@@ -55,6 +57,8 @@ class RowProgram:
         self.reader = self._reader(self.coordinates)
         self.values = ValueCode(self.code, self.reader, dict(self.frame.operands))
         self.stored = stored_elements(self.frame, self.placement, self.coordinates, self.symbols)
+        self.weight = 2 + sum(WEIGHTS.get(op.SPELLING, 1) for op in self.frame.kernel.ops if op.SPELLING)
+        """Cost of one element, loads included."""
 
     @property
     def rows(self) -> int:
@@ -127,7 +131,9 @@ class RowProgram:
 
     def grain(self, elements: int) -> IntegerAttr:
         """Iterations that a thread should take at least, for iterations of this many elements."""
-        return IntegerAttr(max(1, GRAIN // max(1, elements)), i64)
+        loops = len(self.reductions) + 1
+        cost = elements * self.weight + LOOP_COST * loops
+        return IntegerAttr(max(1, THREAD_COST // cost), i64)
 
     # Reductions
 

@@ -28,13 +28,13 @@ class Scope:
         """A scope for a block that will be nested in this one."""
         scope = Scope(block, self, guard)
         for number, value in (variables or {}).items():
-            scope.variables[number] = value
+            scope.variables[number] = named(value, f"d{number}")
             self._where[value] = scope
         return scope
 
     def bind(self, number: int, value: SSAValue) -> None:
         """From here on the index variable is this value, which must be known in this scope."""
-        self.variables[number] = value
+        self.variables[number] = named(value, f"d{number}")
 
     def add(self, op: Operation) -> SSAValue:
         """Appends the op and returns its result."""
@@ -99,3 +99,10 @@ class Scope:
                 return scope.memo[key]
             scope = scope.parent
         return None
+
+
+def named(value: SSAValue, hint: str) -> SSAValue:
+    """The value, with a name for readers unless it has one."""
+    if value.name_hint is None:
+        value.name_hint = hint
+    return value

@@ -13,6 +13,7 @@ from ...dialects.sym.expr import ceildiv, constant
 from .row_loops import BLOCK, elementwise, ordered
 from .row_program import COMBINERS, RowProgram
 from .scalar_ops import element_type
+from .scope import named
 
 
 def is_one_long_row(program: RowProgram) -> bool:
@@ -53,13 +54,14 @@ class WholeLoops:
         program, root = self.program, self.program.frame.root
         count = program.code.emit(self.count, root)
         bound = interval(self.count, program.symbols).high
-        totals = root.add(AllocOp(count, element_type(op.accumulator), bound))
+        totals = named(root.add(AllocOp(count, element_type(op.accumulator), bound)), "totals")
         init = ordered(op, root.add, program.identity(op))
         self._blocks(op, init, totals)
         final = ReduceOp([count], init, COMBINERS[op.COMBINE], LoopMapping.Vector)
         body = root.inner(final.body.block)
         body.run(YieldOp(body.add(LoadOp(totals, final.body.block.args[0]))))
         root.run(final)
+        named(final.result, op.name.removeprefix("hlir."))
         program.remember(op, ordered(op, root.add, final.result), root)
 
     def _blocks(self, op: Reduction, init: SSAValue, totals: SSAValue) -> None:
