@@ -54,7 +54,7 @@ kernel.func @bias(%x: !hlir.tensor<[s, 4, 8], bf16>, %b: !hlir.tensor<[32], bf16
 // CHECK: loop.parallel (%{{.*}}) to (%{{.*}}) mapping "grid"
 // CHECK: %sum = loop.alloc %{{.*}} bound 128
 // CHECK: scf.for %d1 =
-// CHECK-NEXT: loop.parallel (%{{.*}}) to (%lanes) mapping "vector"
+// CHECK: loop.parallel (%d2) to (%lanes) mapping "vector"
 // CHECK: loop.store %{{.*}}, %sum[
 kernel.func @columns(%x: !hlir.tensor<[s, 300], f32>) -> (!hlir.tensor<[300], f32>) {
   %r = kernel.fused (%a = %x : !hlir.tensor<[s, 300], f32>) -> (!hlir.tensor<[300], f32>) {
