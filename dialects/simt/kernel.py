@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..arguments import print_arguments
 from ..sym.dialect import ExprAttr
 from .memory import SharedOp
 from .sync import WARP, ReduceBlockOp
@@ -124,9 +125,7 @@ class KernelOp(IRDLOperation):
         for arg in self.body.block.args:
             if isinstance(arg.type, PtrType):
                 if arg.type.is_shared:
-                    raise VerifyException(
-                        f"argument {arg.index} is shared; shared memory comes from simt.shared"
-                    )
+                    raise VerifyException(f"argument {arg.index} is shared; shared memory comes from simt.shared")
             elif not is_scalar(arg.type):
                 raise VerifyException(f"argument {arg.index} must be a pointer or a scalar, found {arg.type}")
         if self.modes is not None:
@@ -167,8 +166,7 @@ class KernelOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name)
-        with printer.in_parens():
-            printer.print_list(self.body.block.args, printer.print_block_argument)
+        print_arguments(printer, self.body.block.args)
         printer.print_string(" grid [")
         printer.print_list(self.grid, printer.print_attribute)
         printer.print_string(f"] block [{', '.join(str(extent) for extent in self.block_shape)}]")

@@ -64,4 +64,8 @@ def run_as() -> Callable[..., None]:
 def run(request: pytest.FixtureRequest, run_as: Callable[..., None]) -> Callable[..., None]:
     """`run(text, arrays, symbols)` as CUDA and as Metal text."""
     language = cast(Language, request.param)
-    return lambda text, arrays, symbols=None: run_as(language, text, arrays, symbols)
+
+    def launch(text: str, arrays: Sequence[Array], symbols: Mapping[str, int] | None = None) -> None:
+        run_as(language, text, arrays, symbols)
+
+    return launch
