@@ -135,6 +135,8 @@ class CPrinter(TextPrinter):
 
     def outline(self, op: ParallelOp) -> None:
         """Prints the loop as a body function over a range of its flat index, and the call that shares it."""
+        if any(self.use(extent) == "0" for extent in op.extents):
+            return  # runs nothing, and the flat index could not be divided
         body = self._captured(op)
         self._body_function(body)
         context = self.fresh("context")

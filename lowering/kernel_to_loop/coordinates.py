@@ -9,7 +9,7 @@ from ...dialects.hlir.index_map import linear_coefficients
 from ...dialects.sym.bounds import Bounds, simplify
 from ...dialects.sym.expr import Atom, Expr, constant, floordiv, index
 from ...dialects.sym.substitute import substitute_indices
-from .reads import At
+from .reads import At, Reader
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class Coordinates:
 
     def bounds(self, symbols: Bounds) -> Bounds:
         return Bounds(symbols.symbols, self.extents)
+
+    def reader(self, symbols: Bounds) -> Reader:
+        """Which elements are read at these coordinates."""
+        return Reader(self.bounds(symbols), self.parallel, self.reduced)
 
     def _replaced(self, extents: Sequence[Expr], rows: int, values: Sequence[Expr], symbols: Bounds) -> Coordinates:
         bounds = Bounds(symbols.symbols, tuple(extents))
@@ -77,7 +81,7 @@ def choose_coordinates(start: Coordinates, addresses: Addresses, symbols: Bounds
     best = _split(best, addresses, symbols)
     cost = len(divisions(addresses(best)))
     for at in reversed(range(len(best.extents) - 1)):
-        if at + 1 < len(best.extents) and at + 1 != best.rows:
+        if at + 1 < len(best.extents) and at + 1 != best.rows and best.extents[at + 1].as_int() != 0:
             candidate = best.merged(at, symbols)
             if len(divisions(addresses(candidate))) <= cost:
                 best = candidate

@@ -16,7 +16,7 @@ from .coordinates import Coordinates
 from .frame import Frame
 from .index_code import IndexCode
 from .matmul_context import Context
-from .reads import Key, Reader
+from .reads import Key
 from .scope import Scope
 from .stored import stored_elements
 from .values import Kept, ValueCode
@@ -26,7 +26,7 @@ def epilogue_addresses(
     frame: Frame, placement: Placement, contraction: ContractOp, coordinates: Coordinates, symbols: Bounds
 ) -> list[Expr]:
     """The offsets at which the epilogue loads and stores."""
-    reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
+    reader = coordinates.reader(symbols)
     stored = stored_elements(frame, placement, coordinates, symbols)
     found = [one.address for one in stored]
     pending: list[Key] = [(one.value, one.at) for one in stored]
@@ -60,7 +60,7 @@ class Epilogue:
         self.stored = stored_elements(frame, placement, coordinates, context.symbols)
         self.row = self.code.variable(constant(context.tiles.mb))
         self.run = self.code.variable(constant(context.tiles.nb))
-        reader = Reader(coordinates.bounds(context.symbols), coordinates.reduced)
+        reader = coordinates.reader(context.symbols)
         self.values = ValueCode(self.code, reader, dict(frame.operands))
         self.sums: Key = (problem.contraction.result, coordinates.parallel)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 
 from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
@@ -21,7 +22,7 @@ from .scalar_ops import element_type
 from .scope import Scope
 
 ALIGNMENT = 16
-"""Bytes that the memory of every operand and result is aligned to."""
+"""Bytes that the memory of every operand and result of a GPU kernel is aligned to."""
 
 
 def _expressions(attribute: Attribute) -> tuple[Expr, ...]:
@@ -84,10 +85,17 @@ class Frame:
 
 
 def pointer_type(value: SSAValue) -> PtrType:
-    """The pointer to a tensor's memory."""
+    """The pointer to a tensor's memory, of which nothing is known but that elements are aligned."""
     assert isinstance(value.type, TensorType)
-    element = element_type(value.type.dtype)
-    return PtrType.of(element, max(ALIGNMENT, value.type.dtype.bytes))
+    return PtrType.of(element_type(value.type.dtype))
+
+
+def promise_alignment(kernel: KernelOp) -> None:
+    """Says of the pointers of a kernel what holds of the memory that GPU programs are given."""
+    for pointer in kernel.pointers:
+        assert isinstance(pointer.type, PtrType)
+        wide = PtrType.of(pointer.type.element, max(ALIGNMENT, pointer.type.align.data))
+        Rewriter.replace_value_with_new_type(pointer, wide)
 
 
 def remove_unused(block: Block) -> None:

@@ -55,7 +55,7 @@ class Irregular:
         assert isinstance(kernel, IrregularOp)
         for extent in dims:
             frame.code.variable(extent)
-        reader = Reader(frame.code.bounds, ())
+        reader = Reader(frame.code.bounds)
         return cls(frame, kernel.core, reader, ValueCode(frame.code, reader, dict(frame.operands)))
 
     def number(self, value: int) -> SSAValue:

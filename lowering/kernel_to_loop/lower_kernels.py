@@ -22,6 +22,7 @@ from ...dialects.sym.bounds import Interval
 from ...dialects.sym.dialect import declared_bounds
 from ..templates.matmul import matmul_kernel
 from .expand import expand_contractions
+from .frame import promise_alignment
 from .fused import lower_fused
 from .irregular import ScatterLoops, lower_scan
 from .matmul import is_product_of_matrices, lower_matmul
@@ -38,20 +39,26 @@ def lower_kernel(function: FuncOp, module: ModuleOp, target: str = "c", arch: st
     Raises:
         LoweringError: the kernel's form is not supported.
     """
-    ranges = declared_bounds(module).symbols
-    copy = function.clone()
-    kernel = copy.kernel
+    if isinstance(function.kernel, MatmulOp) and target != "c":
+        return matmul_kernel(function, module, target, arch)
+    lowered = lower_to_loops(function.clone(), declared_bounds(module).symbols, threads=target == "c")
+    if target != "c":
+        promise_alignment(lowered)
+    return lowered
+
+
+def lower_to_loops(function: FuncOp, ranges: Mapping[str, Interval], *, threads: bool) -> KernelOp:
+    """The loop kernel of a function, whose body may change; `threads`: it runs on the threads of a CPU."""
+    kernel = function.kernel
     if isinstance(kernel, FusedOp):
-        return lower_fused(copy, ranges, threads=target == "c")
+        return lower_fused(function, ranges, threads=threads)
     if isinstance(kernel, MatmulOp):
-        if target != "c":
-            return matmul_kernel(function, module, target, arch)
         if is_product_of_matrices(kernel, ranges):
-            return lower_matmul(copy, ranges)
+            return lower_matmul(function, ranges)
         expand_contractions(kernel.block)
-        return lower_fused(copy, ranges, threads=True)
+        return lower_fused(function, ranges, threads=threads)
     if isinstance(kernel, IrregularOp):
-        return lower_irregular(copy, kernel, ranges)
+        return lower_irregular(function, kernel, ranges)
     raise LoweringError("no lowering for this kernel", op=kernel, stage="lower-kernels")
 
 

@@ -81,7 +81,7 @@ class Problem:
 
 def factor_keys(op: ContractOp, coordinates: Coordinates, symbols: Bounds) -> tuple[Key, Key]:
     """The elements of the two factors that one product reads."""
-    reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
+    reader = coordinates.reader(symbols)
     lhs, rhs = reader.reads(op, coordinates.parallel)
     return lhs, rhs
 
@@ -103,7 +103,7 @@ def analyse(
     start = Coordinates(whole[:rows], whole[rows:], (*parallel, *reduced), rows)
 
     def addresses(coordinates: Coordinates) -> list[Expr]:
-        reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
+        reader = coordinates.reader(symbols)
         keys = factor_keys(op, coordinates, symbols)
         return [reader.address(*read) for key in keys for read in memory_reads(key, reader)]
 
@@ -128,6 +128,10 @@ def _grouped(coordinates: Coordinates, groups: Sequence[Sequence[int]], symbols:
     values: dict[int, Expr] = {n: index(i) for i, n in enumerate(groups[0])}
     for group in groups[1:]:
         flat, inner = index(len(extents)), constant(1)
+        if any(coordinates.extents[n].as_int() == 0 for n in group):  # no element, so any index will do
+            values.update(dict.fromkeys(group, constant(0)))
+            extents.append(constant(0))
+            continue
         for position, number in enumerate(reversed(group)):
             quotient = floordiv(flat, inner)
             extent = coordinates.extents[number]
@@ -145,7 +149,7 @@ def _grouped(coordinates: Coordinates, groups: Sequence[Sequence[int]], symbols:
 
 
 def _operand(key: Key, coordinates: Coordinates, outer: int, depth: int, symbols: Bounds) -> Operand:
-    reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
+    reader = coordinates.reader(symbols)
     value, at = key
     while isinstance(value.owner, ViewOp):
         ((value, at),) = reader.reads(value.owner, at)

@@ -15,7 +15,6 @@ from ...dialects.sym.expr import Expr, constant, floordiv
 from .index_code import INDEX
 from .matmul_context import Context, close_loop, open_loop
 from .matmul_plan import Operand, memory_reads
-from .reads import Reader
 from .scalar_ops import cast
 from .scope import Scope, named
 from .values import ValueCode
@@ -38,7 +37,7 @@ class PanelCode:
     def __init__(self, context: Context):
         self.context = context
         problem = context.problem
-        self.reader = Reader(problem.coordinates.bounds(context.symbols), problem.coordinates.reduced)
+        self.reader = problem.coordinates.reader(context.symbols)
         self.values = ValueCode(context.frame.code, self.reader, dict(context.frame.operands))
         self.depth: Expr = constant(context.tiles.kb) if context.blocked else problem.k
 

@@ -29,10 +29,18 @@ Key: TypeAlias = tuple[SSAValue, At]
 
 @dataclass(frozen=True)
 class Reader:
-    """`reduced` are the reduced dims of the kernel, in terms of the loop variables that `bounds` describes."""
+    """`parallel` and `reduced` are the dims of the kernel, in terms of the loop variables that `bounds` describes. A
+    reduction or contraction is read at the parallel dims, in whatever form a view may write them."""
 
     bounds: Bounds
-    reduced: At
+    parallel: At = ()
+    reduced: At = ()
+
+    def place(self, value: SSAValue, at: At) -> At:
+        """The element that `at` means, in the one form that it is remembered under."""
+        op = value.owner
+        combined = isinstance(op, TensorOp) and op.KIND in (Kind.REDUCTION, Kind.CONTRACTION)
+        return self.parallel if combined else at
 
     def through(self, index_map: IndexMap, at: At) -> At:
         """The element of the source that a view shows at `at`."""
@@ -46,10 +54,10 @@ class Reader:
             total = total + expr * stride
         return simplify(total, self.bounds)
 
-    def over(self, op: TensorOp, at: At) -> At:
-        """The index of the space that a reduction or contraction runs over, for its result at `at`."""
+    def over(self, op: TensorOp) -> At:
+        """The index of the space that a reduction or contraction runs over."""
         axes = combined_axes(op)
-        kept, reduced = iter(at), iter(self.reduced)
+        kept, reduced = iter(self.parallel), iter(self.reduced)
         return tuple(next(reduced) if i in axes else next(kept) for i in range(len(operand_dims(op))))
 
     def reads(self, op: TensorOp, at: At) -> list[Key]:
@@ -59,9 +67,9 @@ class Reader:
         if isinstance(op, ViewOp):
             return [(op.source, self.through(op.map.data, at))]
         if isinstance(op, Reduction):
-            return [(op.operand, self.over(op, at))]
+            return [(op.operand, self.over(op))]
         if isinstance(op, ContractOp):
-            over = self.over(op, at)
+            over = self.over(op)
             return [(op.lhs, self.through(op.lhs_map.data, over)), (op.rhs, self.through(op.rhs_map.data, over))]
         if op.KIND is Kind.CREATION:
             return []

@@ -112,8 +112,7 @@ def _row(program: RowProgram, inner: Sequence[int], scope: Scope) -> None:
 
 def _keep(program: RowProgram, inner: Sequence[int], full: Sequence[Stored], scope: Scope) -> list[Kept]:
     """Scratch for the values that several loops of a row need."""
-    at = program.coordinates.parallel
-    loops: list[list[Key]] = [[(op.operand, program.reader.over(op, at))] for op in program.reductions]
+    loops: list[list[Key]] = [[(op.operand, program.reader.over(op))] for op in program.reductions]
     loops.append([(one.value, one.at) for one in full])
     keys = Keeper(program.reader, program.rows, loops).keep(KEEP_ABOVE) if inner else []
     extents = [program.coordinates.extents[n] for n in inner]

@@ -77,7 +77,7 @@ class RowProgram:
         return choose_coordinates(start, self.addresses, self.symbols)
 
     def _reader(self, coordinates: Coordinates) -> Reader:
-        return Reader(coordinates.bounds(self.symbols), coordinates.reduced)
+        return coordinates.reader(self.symbols)
 
     def addresses(self, coordinates: Coordinates) -> Sequence[Expr]:
         """Every index expression that loads, stores and index-valued ops compute."""
@@ -145,7 +145,7 @@ class RowProgram:
 
     def contribution(self, op: Reduction, scope: Scope) -> SSAValue:
         """One element of the operand in the accumulation dtype."""
-        element = self.values.value(op.operand, self.reader.over(op, self.coordinates.parallel), scope)
+        element = self.values.value(op.operand, self.reader.over(op), scope)
         return cast(scope.of([element]).add, element, tensor_of(op.operand).dtype, op.accumulator)
 
     def remember(self, op: Reduction, total: SSAValue, scope: Scope) -> None:

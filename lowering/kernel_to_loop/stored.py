@@ -12,7 +12,7 @@ from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import index_numbers, substitute_indices
 from .coordinates import Coordinates
 from .frame import Frame
-from .reads import At, Reader
+from .reads import At
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Stored:
 
 def stored_elements(frame: Frame, placement: Placement, coordinates: Coordinates, symbols: Bounds) -> list[Stored]:
     """What the kernel stores, one a result."""
-    reader = Reader(coordinates.bounds(symbols), coordinates.reduced)
+    reader = coordinates.reader(symbols)
     table = dict(enumerate((*coordinates.parallel, *coordinates.reduced)))
     found: list[Stored] = []
     for value, index_map, pointer in zip(frame.kernel.stored, placement.stored, frame.results, strict=True):

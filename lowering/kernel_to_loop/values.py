@@ -53,6 +53,7 @@ class ValueCode:
 
     def value(self, value: SSAValue, at: At, scope: Scope) -> SSAValue:
         """The element `at` of a tensor value, in its own dtype."""
+        at = self.reader.place(value, at)
         key = (value, at)
         found = scope.recall(key)
         if found is not None:

@@ -184,3 +184,13 @@ def test_threads(kernels: Make, rng: np.random.Generator, threads: int) -> None:
     full = tensor("s, t")
     body = f"%y = hlir.tanh %a : {full}"
     kernels(fused("threads", {"a": full}, {"y": full}, body)).check(rng, {"s": 700, "t": 311}, threads=threads)
+
+
+@pytest.mark.parametrize("dims", ["0, 3, 2", "2, 0, 3", "3, 2, 0"])
+def test_static_extents_of_zero(kernels: Make, rng: np.random.Generator, dims: str) -> None:
+    full, axes = tensor(dims), dims.split(", ")
+    for axis in range(3):
+        row = tensor(", ".join(d for i, d in enumerate(axes) if i != axis))
+        body = f"""%r = hlir.sum %a {{axes = array<i64: {axis}>}} : ({full}) -> {row}
+    %y = hlir.exp %a : {full}"""
+        kernels(fused("empty", {"a": full}, {"r": row, "y": full}, body)).check(rng, {})

@@ -171,3 +171,24 @@ def test_weights_first(kernels: Make, rng: np.random.Generator, s: int) -> None:
     made.check(rng, {"s": s})
     packed = next(op for op in made.kernels[0].walk() if isinstance(op, PackOp))
     assert packed.source.owner.pointer is made.kernels[0].pointers[0], "the weights are packed as columns"
+
+
+def test_grouped_convolution_stored_flat(kernels: Make, rng: np.random.Generator) -> None:
+    """The result is read through a reshape, whose divisions are another spelling of the kernel's own index."""
+    x, w, b, y, flat = (tensor(d) for d in ("2, 4, 4, 4", "4, 2, 3, 3", "4", "2, 2, 2, 2, 2", "2, 16"))
+    space = "2, 2, 2, 2, 2, 2, 3, 3"
+    product = contract("d0, d1*2 + d5, d3 + d6, d4 + d7", "d1*2 + d2, d5, d6, d7", space, "5, 6, 7", (x, w, y))
+    index = "floordiv(d1, 8), floordiv(d1, 4) - floordiv(d1, 8)*2, floordiv(d1, 2) - floordiv(d1, 4)*2"
+    body = f"""%v = hlir.view %d (d0, d1) -> (floordiv(d1, 4)) : ({b}) -> {flat}
+    {product}
+    %g = hlir.view %c (d0, d1) -> (d0, {index}, d1 - floordiv(d1, 2)*2) : ({y}) -> {flat}
+    %y = hlir.add %v, %g : {flat}"""
+    kernels(matmul("grouped", {"a": x, "b": w, "d": b}, flat, body)).check(rng, {})
+
+
+def test_empty_extents(kernels: Make, rng: np.random.Generator) -> None:
+    """Static extents of 0 in a batch, in the rows, and in the depth."""
+    for a, b, space in (("0, 3, 4", "0, 5, 4", "0, 3, 5, 4"), ("2, 0, 4", "2, 5, 4", "2, 0, 5, 4")):
+        x, w, y = tensor(a), tensor(b), tensor(", ".join(space.split(", ")[:3]))
+        body = contract("d0, d1, d3", "d0, d2, d3", space, "3", (x, w, y)).replace("%c =", "%y =")
+        kernels(matmul("empty", {"a": x, "b": w}, y, body)).check(rng, {})
