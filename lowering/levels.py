@@ -46,6 +46,8 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
         for level in (
             Level("graph", (*MODULE, *FUNCTION, "hlir.*")),
             Level("e-graph", (*MODULE, *FUNCTION, "hlir.*", "equivalence.*", "kernel.call_*"), dominance=False),
+            # What extraction chose: plain tensor code in which library calls stand for the parts that they compute.
+            Level("selection", (*MODULE, *FUNCTION, "hlir.*", "kernel.call_*")),
             Level("kernel", (*MODULE, *FUNCTION, "kernel.*", "hlir.loop", "hlir.yield"), KERNEL_BODIES),
             Level("program", (*MODULE, "host.*", "kernel.func"), KERNEL_BODIES),
             # A matmul template for a GPU is thread-level code from the start.
