@@ -86,7 +86,7 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
     """What dynamo calls: AOTAutograd's wrapper around the functions that the compiler makes of its graphs."""
     forward: Any = compiler.forward
     # The backward graph is compiled when it first runs, which may be inside a frame that dynamo looks at.
-    backward: Any = torch.compiler.disable(compiler.backward, reason="compiles the backward graph")
+    backward: Any = cast(Any, torch.compiler).disable(compiler.backward, reason="compiles the backward graph")
     return aot_module_simplified(
         graph_module,
         list(example_inputs),
@@ -132,7 +132,7 @@ class GraphCompiler:
         """The backward graph; its weights are saved values like the others."""
         with unset_fake_temporarily():
             function = self.compile(graph_module, (), ())
-        return torch.compiler.disable(function, reason="runs the backward graph")
+        return cast(Any, torch.compiler).disable(function, reason="runs the backward graph")
 
     def compile(self, graph_module: GraphModule, static_inputs: Sequence[int], names: Sequence[str]) -> Any:
         """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""

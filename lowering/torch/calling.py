@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from ...dialects.errors import UnsupportedError
-from ...dialects.sym.expr import Expr
 from ...runtime.artifact import Artifact
 from ...runtime.config import configuration
 from ...runtime.errors import ShapeError
@@ -18,8 +17,9 @@ from ...runtime.program import Program
 from ..recompile import recompile
 from .adapter import TorchAdapter
 from .artifact_layout import with_logical_layouts
-from .binding import SymbolBinding, evaluated
-from .function import ImportedGraph, InputSlot, OutputSlot
+from .binding import SymbolBinding
+from .function import ImportedGraph, InputSlot
+from .outputs import Source, needs_symbols, output_function
 
 Run = Callable[[list[Any]], Sequence[Any]]
 """Values of the placeholders in, in order; the returned values out, in order."""
@@ -83,13 +83,13 @@ class LoadedGraph:
             hint = "make it contiguous before compiling"
             raise UnsupportedError("the model writes into tensors that are not dense", copied, hint=hint)
 
-    def runner(self, *, check_guards: bool = False) -> Run:
+    def runner(self) -> Run:
         """The function, with as little Python around the program's call as the graph needs."""
         run = self._plain_runner()
         for index in self.imported.mutated:
             if not self.imported.inputs[index].dense:
                 run = _copying_back(run, self.imported.inputs[index].placeholder - self._offset)
-        return self._guarded(run) if check_guards and self.imported.guards else run
+        return run
 
     def _plain_runner(self) -> Run:
         take, give, call = self._take(), self._give(), self._call
@@ -113,32 +113,29 @@ class LoadedGraph:
 
     def _give(self) -> Callable[[list[Any], tuple[Any, ...]], Sequence[Any]] | None:
         """Program outputs -> returned values; None where they are the same tuple."""
-        slots, binding, inputs = self.imported.outputs, self._binding, self.imported.inputs
+        slots, binding = self.imported.outputs, self._binding
         if all(slot.result == i and slot.alias is None for i, slot in enumerate(slots)):
             return None
-        viewed = {s.alias: inputs[s.alias].placeholder - self._offset for s in slots if s.alias is not None}
+        functions = [output_function(slot, self._source(slot.alias)) for slot in slots]
+        if any(needs_symbols(slot) for slot in slots):
 
-        def give(values: list[Any], results: tuple[Any, ...]) -> Sequence[Any]:
-            symbols = binding.symbols(values)
-            return [_returned(slot, results, values, viewed, symbols) for slot in slots]
+            def give(values: list[Any], results: tuple[Any, ...]) -> Sequence[Any]:
+                symbols = binding.symbols(values)
+                return [function(values, results, symbols) for function in functions]
 
-        return give
+            return give
+        return lambda values, results: [function(values, results, {}) for function in functions]
 
-    def _guarded(self, run: Run) -> Run:
-        guards, binding = self.imported.guards, self._binding
-
-        def checked(values: list[Any]) -> Sequence[Any]:
-            symbols = binding.symbols(values)
-            for expr, relation in guards:
-                (found,) = evaluated([expr], symbols)
-                if found != 0 if relation == "==" else found < 0:
-                    raise ShapeError(
-                        f"the sizes {dict(symbols)} break the condition {expr} {relation} 0 of the model",
-                        hint="call it with sizes like those it was compiled with",
-                    )
-            return run(values)
-
-        return checked
+    def _source(self, argument: int | None) -> Source | None:
+        """Where the tensor of an argument is found in a call: bound, or among the values."""
+        if argument is None:
+            return None
+        slot = self.imported.inputs[argument]
+        if slot.name in self._bound:
+            tensor = self._bound[slot.name]
+            return lambda values: tensor
+        position = slot.placeholder - self._offset
+        return lambda values: values[position]
 
 
 def in_memory_order(value: torch.Tensor, slot: InputSlot) -> torch.Tensor:
@@ -165,18 +162,9 @@ def _copying_back(run: Run, position: int) -> Run:
 
 def _value(slot: InputSlot, value: Any) -> Any:
     if slot.role == "scalar":
-        return int(value) // slot.divisor
+        quotient, rest = divmod(int(value), slot.divisor)
+        if rest:
+            hint = "pass such a number, or compile the model for numbers like this one"
+            raise ShapeError(f"input {slot.name!r} is {value}, expected a multiple of {slot.divisor}", hint=hint)
+        return quotient
     return value if slot.dense else value.contiguous()
-
-
-def _returned(
-    slot: OutputSlot, results: tuple[Any, ...], values: list[Any], viewed: Mapping[int, int], symbols: Mapping[str, int]
-) -> Any:
-    if slot.alias is not None and slot.geometry is not None:
-        sizes, strides, offset = slot.geometry
-        (start,) = evaluated([offset], symbols)
-        source: torch.Tensor = values[viewed[slot.alias]]
-        return source.as_strided(evaluated(sizes, symbols), evaluated(strides, symbols), start)
-    if slot.result >= 0:
-        return results[slot.result]
-    return evaluated([slot.size], symbols)[0] if isinstance(slot.size, Expr) else slot.value

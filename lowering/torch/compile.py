@@ -88,7 +88,7 @@ class CompiledModel:
         specs = exported.graph_signature.input_specs
         first = sum(spec.kind is not InputKind.USER_INPUT for spec in specs)
         self._loaded = LoadedGraph(imported, artifact, device, weights, first)
-        self._run = self._loaded.runner(check_guards=True)
+        self._run = self._loaded.runner()
         slots = {slot.name: slot for slot in imported.inputs}
         self._weights = {name: in_memory_order(value, slots[name]) for name, value in weights.items()}
         self._in_spec: Any = exported.call_spec.in_spec

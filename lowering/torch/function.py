@@ -52,7 +52,8 @@ class OutputSlot:
     """One value that the graph returns: result `result` of the program (memory order as for inputs), a size, or a
     Python value.
 
-    `alias` is the argument that eager's output is a view of, and `geometry` its sizes, strides and offset then.
+    `alias` is the argument that eager's output shares memory with; `geometry` the sizes, strides and start of the view,
+    or None where the output is the argument itself.
     """
 
     result: int = -1
@@ -73,7 +74,6 @@ class ImportedGraph:
     outputs: tuple[OutputSlot, ...]
     mutated: tuple[int, ...]
     placeholders: int
-    guards: tuple[tuple[Expr, str], ...]
 
 
 def placeholders_of(graph: Graph) -> list[Node]:
@@ -95,8 +95,10 @@ def traced_symbols(placeholders: Sequence[Node]) -> list[sympy.Symbol]:
 class FunctionImporter:
     """Collects the arguments, runs the importer, collects the results."""
 
-    def __init__(self, module: GraphModule, symbols: SymbolTable):
+    def __init__(self, module: GraphModule, symbols: SymbolTable, *, views_outside: bool = False):
+        """With `views_outside`, outputs that share memory with an argument are no results of the program at all."""
         self.graph_module = module
+        self.views_outside = views_outside
         self.symbols = symbols
         self.block = Block()
         self.importer = GraphImporter(self.block, symbols)
@@ -213,20 +215,19 @@ class FunctionImporter:
         val: Any = traced(node)
         dims, strides = self.symbols.lift_all(val.shape), self.symbols.lift_all(val.stride())
         order = memory_order(dims, strides) or tuple(range(len(dims)))
-        alias = self._viewed_argument(node)
-        start = self.symbols.lift(val.storage_offset())
-        geometry = None if alias is None else (dims, strides, start)
+        base = _viewed(node)
+        alias = self._shared_argument(base)
+        start = self.symbols.lift(val.storage_offset()) - self.symbols.lift(_storage_offset(base))
+        geometry = (dims, strides, start) if alias is not None and base is not node else None
+        if alias is not None and self.views_outside:
+            return OutputSlot(alias=alias, geometry=geometry)
         self.returned.append(Returned(self.importer.b.permute(cast(SSAValue, value), order), index=alias))
         result = sum(not r.mutation for r in self.returned) - 1
         return OutputSlot(result, order, alias=alias, geometry=geometry)
 
-    def _viewed_argument(self, node: Node) -> int | None:
-        """The argument whose memory eager's value shares, followed through ops that alias their first argument."""
-        while returns_view(node):
-            source = node.args[0]
-            assert isinstance(source, Node)
-            node = source
-        argument = self.argument_of.get(node)
+    def _shared_argument(self, base: Node) -> int | None:
+        """The argument that a node is, unless it is a constant, which nobody else holds."""
+        argument = self.argument_of.get(base)
         return argument if argument is not None and self.slots[argument].constant is None else None
 
     def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
@@ -234,10 +235,24 @@ class FunctionImporter:
         module = build_module(self.block, self.parameters, self.returned, self.symbols)
         count = len(placeholders_of(self.graph_module.graph))
         mutated = tuple(r.index for r in self.returned if r.mutation and r.index is not None)
-        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, count, tuple(self.symbols.guards))
+        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, count)
 
 
 def linear_symbol(size: Expr) -> list[str]:
     """The symbol of a size a*s + b with a > 0, which the size determines; else nothing."""
     form = linear_form(size)
     return [] if form is None else [form[0]]
+
+
+def _viewed(node: Node) -> Node:
+    """What a value is a view of: followed through the ops that share memory with their first argument."""
+    while returns_view(node):
+        source = node.args[0]
+        assert isinstance(source, Node)
+        node = source
+    return node
+
+
+def _storage_offset(node: Node) -> int | torch.SymInt:
+    val: Any = traced(node)
+    return val.storage_offset() if isinstance(val, torch.Tensor) else 0

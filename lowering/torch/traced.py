@@ -28,7 +28,7 @@ def import_traced(
         UnsupportedError: with everything that cannot be imported.
     """
     placeholders = placeholders_of(module.graph)
-    function = FunctionImporter(module, _symbols(placeholders))
+    function = FunctionImporter(module, _symbols(placeholders), views_outside=True)
     fixed = set(static_inputs)
     for position, node in enumerate(placeholders):
         name = names[position] if len(names) == len(placeholders) else str(node.target)

@@ -96,6 +96,34 @@ def test_weights_are_used_where_they_lie() -> None:
     torch.testing.assert_close(compiled(x), model(x))
 
 
+class Giver(nn.Module):
+    """Returns an input, a weight, and views of both."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 6))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x, self.weight, x[:, 1:].t(), self.weight[1], x + self.weight
+
+
+def test_outputs_that_are_the_models_own_memory(tmp_path: Path) -> None:
+    model, base = Giver(), torch.randn(6, 6)
+    x = base[2:]  # starts inside its memory
+    compiled = albumen.compile(model, (x,))
+    with torch.no_grad():
+        found, expected = compiled(x), model(x)
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b)
+        assert a.stride() == b.stride()
+    assert found[0] is x
+    assert found[1] is model.weight
+    assert [a.data_ptr() for a in found[:4]] == [b.data_ptr() for b in expected[:4]]
+    compiled.save(tmp_path / "giver.alb")
+    for a, b in zip(albumen.load(tmp_path / "giver.alb")(x.clone()), expected, strict=True):
+        torch.testing.assert_close(a, b.detach())
+
+
 class Counter(nn.Module):
     count: torch.Tensor
 

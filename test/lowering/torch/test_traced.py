@@ -22,6 +22,7 @@ from albumen.lowering.torch.binding import SymbolBinding, evaluated
 from albumen.lowering.torch.calling import in_memory_order
 from albumen.lowering.torch.element_types import TORCH_OF_NAME
 from albumen.lowering.torch.function import ImportedGraph
+from albumen.lowering.torch.outputs import output_function
 from albumen.lowering.torch.traced import import_traced
 
 pytestmark = pytest.mark.torch
@@ -65,10 +66,12 @@ class Evaluator(GraphCompiler):
                 values[slot.placeholder].copy_(result.permute([slot.order.index(i) for i in range(len(slot.order))]))
             outputs: list[Any] = []
             for slot in imported.outputs:
-                if slot.result >= 0:
-                    outputs.append(
-                        results[count + slot.result].permute([slot.order.index(i) for i in range(len(slot.order))])
-                    )
+                if slot.alias is not None:
+                    position = imported.inputs[slot.alias].placeholder
+                    outputs.append(output_function(slot, lambda values, p=position: values[p])(values, [], symbols))
+                elif slot.result >= 0:
+                    back = [slot.order.index(i) for i in range(len(slot.order))]
+                    outputs.append(results[count + slot.result].permute(back))
                 else:
                     outputs.append(evaluated([slot.size], symbols)[0] if slot.size is not None else slot.value)
             values.clear()
@@ -114,7 +117,10 @@ def test_training(evaluator: Evaluator) -> None:
     compiled(model, evaluator)(x)[:, 0].sum().backward()
     for found, wanted in zip((x, *model.parameters()), expected, strict=True):
         torch.testing.assert_close(found.grad, wanted)
-    assert len(evaluator.graphs) == 2
+    forward, _ = evaluator.graphs
+    kept = [slot for slot in forward.outputs if slot.alias is not None]
+    assert kept  # weights that the backward pass reads again
+    assert all(slot.result < 0 for slot in kept)  # are not copied
 
 
 def test_training_of_attention_and_embedding(evaluator: Evaluator) -> None:
