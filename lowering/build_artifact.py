@@ -41,7 +41,7 @@ def build_artifact(module: ModuleOp, options: CompileOptions, cache: ObjectCache
     program = found[0]
     texts = {op.sym_name.data: op for op in sources(module)}
     weights = _weights(program)
-    writer = ProgramWriter(module, program, texts)
+    writer = ProgramWriter(program, texts)
     if options.target == "c":
         written, blobs, report = _compile_c(writer, texts, options, cache)
     else:

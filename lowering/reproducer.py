@@ -12,16 +12,29 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from ..dialects.errors import CompileError, InternalError
 
 
+class ModulePrinter(Printer):
+    """Prints a location only where an op ends. xDSL repeats it after the types in the middle of scf.while, which its
+    parser does not take."""
+
+    def print_operation_type(self, op: Operation) -> None:
+        """The types of operands and results; in the generic form the op ends with them."""
+        if self.print_generic_format or type(op).print is Operation.print:
+            super().print_operation_type(op)
+        else:
+            self.print_function_type(op.operand_types, op.result_types)
+
+
 def module_text(module: ModuleOp, *, locations: bool = True) -> str:
     """A module as text that parses back."""
     stream = StringIO()
-    Printer(stream, print_debuginfo=locations).print_op(module)
+    ModulePrinter(stream, print_debuginfo=locations).print_op(module)
     return stream.getvalue() + "\n"
 
 

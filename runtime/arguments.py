@@ -8,10 +8,11 @@ from typing import Any
 
 from .adapter import TensorFacts
 from .array import ArrayFacts, DeviceArray
-from .artifact import HostProgram, Input, Symbol
+from .artifact import HostProgram, Input
 from .errors import LaunchError, ShapeError
-from .expression import compile_expressions, linear_form
+from .expression import compile_expressions
 from .numpy_dtype import accepts
+from .sizes import SizeChecker, range_text
 
 _ARRAYS = ArrayFacts()
 
@@ -27,16 +28,9 @@ class ArgumentChecker:
     def __init__(self, program: HostProgram) -> None:
         self.inputs = program.inputs
         self.symbols = program.symbols
-        self._solvers = [self._solver(symbol) for symbol in program.symbols]
+        self.sizes = SizeChecker(program)
         texts = [text for item in program.inputs for text in (*item.shape, *item.strides)]
         self._extents = compile_expressions(texts, [symbol.name for symbol in program.symbols])
-
-    def _solver(self, symbol: Symbol) -> tuple[int, int]:
-        if symbol.dim == -1:
-            return 1, 0
-        form = linear_form(self.inputs[symbol.input_index].shape[symbol.dim], symbol.name)
-        assert form is not None  # check_program refuses such a program
-        return form
 
     def check(self, adapter: TensorFacts[Any], tensors: Sequence[Any], device: str) -> tuple[int, ...]:
         """The values of the symbols; raises LaunchError or ShapeError at the first input that does not fit.
@@ -54,6 +48,7 @@ class ArgumentChecker:
                 facts = facts_of(tensor, adapter)
                 self._check_shape(item, facts.shape(tensor), shape, values)
                 self._check_strides(item, tensor, facts, shape, strides)
+        self.sizes.check(values)
         return values
 
     def _check_kind(self, item: Input, tensor: Any, adapter: TensorFacts[Any], device: str) -> None:
@@ -77,7 +72,6 @@ class ArgumentChecker:
 
     def _solve(self, index: int, adapter: TensorFacts[Any], tensors: Sequence[Any]) -> int:
         symbol = self.symbols[index]
-        scale, offset = self._solvers[index]
         item, tensor = self.inputs[symbol.input_index], tensors[symbol.input_index]
         if symbol.dim == -1:
             found, where = tensor, f"input {item.name!r} is {tensor}"
@@ -87,14 +81,7 @@ class ArgumentChecker:
                 self._check_shape(item, shape, (-1,) * len(item.shape), None)
             found = shape[symbol.dim]
             where = f"input {item.name!r}: dim {symbol.dim} of {list(shape)} is {found}"
-        value, rest = divmod(found - offset, scale)
-        too_large = symbol.maximum is not None and value > symbol.maximum
-        if rest or too_large or value < symbol.minimum or value % symbol.multiple_of:
-            raise ShapeError(
-                f"{where}, expected {'' if symbol.dim == -1 else item.shape[symbol.dim] + ' with '}{_range(symbol)}",
-                hint="compile the model with a wider range for this size",
-            )
-        return value
+        return self.sizes.solve(index, found, where)
 
     def _check_shape(
         self, item: Input, found: Sequence[int], expected: tuple[int, ...], values: tuple[int, ...] | None
@@ -105,7 +92,7 @@ class ArgumentChecker:
         if values is not None and any(not text.isdigit() for text in item.shape):
             bound = ", ".join(f"{symbol.name} = {value}" for symbol, value in zip(self.symbols, values, strict=True))
             spelled += f" = {list(expected)} where {bound}"
-        ranges = "; ".join(map(_range, self.symbols))
+        ranges = "; ".join(map(range_text, self.symbols))
         raise ShapeError(
             f"input {item.name!r}: shape {list(found)}, expected {spelled}" + (f" ({ranges})" if ranges else ""),
             hint="pass an input of this shape, or compile the model for the one you have",
@@ -130,12 +117,6 @@ class ArgumentChecker:
                 f"input {item.name!r}: strides {list(found)} for shape {list(shape)}, expected {list(expected)}",
                 hint="pass a contiguous copy, or compile the model for this layout",
             )
-
-
-def _range(symbol: Symbol) -> str:
-    step = f", multiple of {symbol.multiple_of}" if symbol.multiple_of > 1 else ""
-    most = "" if symbol.maximum is None else symbol.maximum
-    return f"{symbol.name} in {symbol.minimum}..{most}{step}"
 
 
 def check_alignment(item: Input, address: int, shape: Sequence[int]) -> None:

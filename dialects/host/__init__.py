@@ -2,15 +2,16 @@
 
 from xdsl.ir import Dialect
 
-from .buffers import ArenaOp, InputOp, OutputOp, SliceOp, SymbolOp
+from .buffers import ArenaOp, InputOp, OutputOp, SliceOp
 from .program import ProgramOp, programs
 from .source import SourceOp, sources
 from .steps import CallOp, CopyOp, LaunchOp
+from .symbols import GuardOp, SymbolOp
 from .types import BufferType
 
 HOST = Dialect(
     "host",
-    [ProgramOp, SymbolOp, InputOp, OutputOp, ArenaOp, SliceOp, LaunchOp, CallOp, CopyOp, SourceOp],
+    [ProgramOp, SymbolOp, GuardOp, InputOp, OutputOp, ArenaOp, SliceOp, LaunchOp, CallOp, CopyOp, SourceOp],
     [BufferType],
 )
 
@@ -20,6 +21,7 @@ __all__ = [
     "BufferType",
     "CallOp",
     "CopyOp",
+    "GuardOp",
     "InputOp",
     "LaunchOp",
     "OutputOp",

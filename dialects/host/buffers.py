@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    operand_def,
     opt_operand_def,
     opt_prop_def,
     prop_def,
@@ -22,13 +21,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..sym.dialect import ExprAttr
 from ..sym.expr import Expr, IntLike
-from ..sym.substitute import symbol_names
 from ..sym.syntax import parse_expr
 from .types import BufferType, parse_buffer
 
 ROLES = ("input", "scalar", "parameter", "buffer", "constant")
 INPUT_ALIGNMENT = 16
-"""Bytes that kernels assume of the address of an input."""
+"""Bytes that the kernels of a GPU assume of the address of an input, for their vector loads."""
 ARENA_ALIGNMENT = 64
 """Bytes that the arena and every slice of it are aligned to."""
 
@@ -56,9 +54,10 @@ def value_name(name: str) -> str:
 class InputOp(IRDLOperation):
     """Memory that the caller gives: `%x = host.input "x" role "input" align 16 : !host.buffer<[s, 4], f32>`.
 
-    The roles are those of the artifact. `mutated n`: the program writes it, and what it holds at the end is result n
-    of the function that the program was made from. A constant that the compiler made carries its bytes, as
-    hlir.literal does. A scalar is a Python int known to the program as a symbol, and no memory.
+    The roles are those of the artifact. The address is a multiple of `align` bytes. `mutated n`: the program writes
+    it, and what it holds at the end is result n of the function that the program was made from. A constant that the
+    compiler made carries its bytes, as hlir.literal does. A scalar is a Python int known to the program as a symbol,
+    and no memory.
     """
 
     name = "host.input"
@@ -69,12 +68,21 @@ class InputOp(IRDLOperation):
     data = opt_prop_def(StringAttr)
     buffer = result_def(BufferType)
 
-    def __init__(self, name: str, role: str, type_: BufferType, *, mutated: int | None = None, data: str | None = None):
+    def __init__(
+        self,
+        name: str,
+        role: str,
+        type_: BufferType,
+        *,
+        align: int = INPUT_ALIGNMENT,
+        mutated: int | None = None,
+        data: str | None = None,
+    ):
         super().__init__(
             properties={
                 "input_name": StringAttr(name),
                 "role": StringAttr(role),
-                "align": IntAttr(INPUT_ALIGNMENT),
+                "align": IntAttr(align),
                 "mutated": None if mutated is None else IntAttr(mutated),
                 "data": None if data is None else StringAttr(data),
             },
@@ -100,9 +108,7 @@ class InputOp(IRDLOperation):
         align = parser.parse_integer()
         mutated = parser.parse_integer() if parser.parse_optional_keyword("mutated") else None
         data = parser.parse_str_literal() if parser.parse_optional_keyword("data") else None
-        op = cls(name, role, _buffer_type(parser), mutated=mutated, data=data)
-        op.properties["align"] = IntAttr(align)
-        return op
+        return cls(name, role, _buffer_type(parser), align=align, mutated=mutated, data=data)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -116,55 +122,6 @@ class InputOp(IRDLOperation):
             printer.print_string(" data ")
             printer.print_string_literal(self.data.data)
         _print_type(printer, self.buffer)
-
-
-@irdl_op_definition
-class SymbolOp(IRDLOperation):
-    """Where a symbol of the module gets its value: `host.symbol "s" of %x dim 0`; the extent is linear in that symbol
-    alone.
-
-    Without `dim` the input is a scalar and the value itself.
-    """
-
-    name = "host.symbol"
-    symbol = prop_def(StringAttr)
-    input = operand_def(BufferType)
-    dim = opt_prop_def(IntAttr)
-
-    def __init__(self, name: str, input: SSAValue, dim: int | None):
-        super().__init__(
-            operands=[input],
-            properties={"symbol": StringAttr(name), "dim": None if dim is None else IntAttr(dim)},
-        )
-
-    def verify_(self) -> None:
-        source = self.input.owner
-        if not isinstance(source, InputOp):
-            raise VerifyException("a symbol comes from a host.input")
-        if self.dim is None:
-            if source.role.data != "scalar":
-                raise VerifyException("a symbol without a dim comes from a scalar")
-            return
-        assert isinstance(self.input.type, BufferType)
-        dims = self.input.type.dims
-        if self.dim.data >= len(dims) or symbol_names(dims[self.dim.data]) != [self.symbol.data]:
-            raise VerifyException(f"dim {self.dim.data} of {self.input.type} does not give {self.symbol.data!r}")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SymbolOp:
-        name = parser.parse_str_literal()
-        parser.parse_keyword("of")
-        operand = parse_buffer(parser)
-        dim = parser.parse_integer() if parser.parse_optional_keyword("dim") else None
-        return cls(name, operand, dim)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_string_literal(self.symbol.data)
-        printer.print_string(" of ")
-        printer.print_operand(self.input)
-        if self.dim is not None:
-            printer.print_string(f" dim {self.dim.data}")
 
 
 @irdl_op_definition

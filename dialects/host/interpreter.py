@@ -81,7 +81,13 @@ class _Run:
                 found = f"{x.dtype}{list(x.shape)}"
                 raise EvaluationError(f"input {op.input_name.data!r} is {found}, expected {tensor}", op=op)
             self.memory[op.buffer] = np.array(x, order="C").reshape(-1)
+        self._check_sizes()
         self._allocate()
+
+    def _check_sizes(self) -> None:
+        for op in (*self.program.symbols, *self.program.guards):
+            if not op.holds(self.env.symbols):
+                raise EvaluationError(f"the sizes {dict(self.env.symbols)} break `{op}`", op=op)
 
     def _allocate(self) -> None:
         for op in self.program.inputs:

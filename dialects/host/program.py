@@ -14,14 +14,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..sym.bounds import Bounds
 from ..sym.dialect import declared_bounds
-from .buffers import ArenaOp, InputOp, OutputOp, SliceOp, SymbolOp
+from .buffers import ArenaOp, InputOp, OutputOp, SliceOp
 from .races import check_program
 from .steps import STEPS, Step
+from .symbols import GuardOp, SymbolOp, check_facts
 
 
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
-    """One program: buffers first, then steps that run as if one after another, in order.
+    """One program: buffers, symbols and guards first, then steps that run as if one after another, in order.
 
     `host.program @main target "c" { ... }`. The inputs are in the order of the arguments of the function that the
     program was made from, constants that the compiler made after them; the outputs are in the order of its results.
@@ -55,6 +56,10 @@ class ProgramOp(IRDLOperation):
         return [op for op in self.body.block.ops if isinstance(op, SymbolOp)]
 
     @property
+    def guards(self) -> list[GuardOp]:
+        return [op for op in self.body.block.ops if isinstance(op, GuardOp)]
+
+    @property
     def steps(self) -> list[Step]:
         return [op for op in self.body.block.ops if isinstance(op, STEPS)]
 
@@ -64,12 +69,14 @@ class ProgramOp(IRDLOperation):
         return next((op for op in self.body.block.ops if isinstance(op, ArenaOp)), None)
 
     def verify_(self) -> None:
-        allowed = (InputOp, OutputOp, SliceOp, SymbolOp, ArenaOp, *STEPS)
+        allowed = (InputOp, OutputOp, SliceOp, SymbolOp, GuardOp, ArenaOp, *STEPS)
         for op in self.body.block.ops:
             if not isinstance(op, allowed):
                 raise VerifyException(f"a program holds buffers and steps, found {op.name}")
         module = self.parent_op()
         bounds = declared_bounds(module) if isinstance(module, ModuleOp) else Bounds()
+        if isinstance(module, ModuleOp):
+            check_facts(module, self.symbols, self.guards)
         check_program(list(self.body.block.ops), bounds)
 
     @classmethod

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..arguments import print_arguments
 from ..hlir.types import TensorType
 from .launch import KernelOp
 
@@ -94,8 +95,7 @@ class FuncOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.body.block.args, printer.print_block_argument)
+        print_arguments(printer, self.body.block.args)
         printer.print_string(" -> ")
         with printer.in_parens():
             printer.print_list(self.function_type.outputs, printer.print_attribute)

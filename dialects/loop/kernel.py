@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..arguments import print_arguments
 from .types import PtrType
 
 MODES = ("read", "write", "readwrite")
@@ -91,8 +92,7 @@ class KernelOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.body.block.args, lambda argument: _print_argument(printer, argument))
+        print_arguments(printer, self.body.block.args)
         for key, words in (("symbols", self.symbols), ("modes", self.modes)):
             if len(words):
                 printer.print_string(f" {key} [")
@@ -101,13 +101,6 @@ class KernelOp(IRDLOperation):
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
-
-
-def _print_argument(printer: Printer, argument: BlockArgument) -> None:
-    """Name and type; xDSL's own function adds the location, which its parser does not take."""
-    printer.print_ssa_value(argument)
-    printer.print_string(": ")
-    printer.print_attribute(argument.type)
 
 
 def kernels_of(module: ModuleOp) -> Iterator[KernelOp]:

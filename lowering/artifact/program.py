@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.errors import LoweringError, location_text
@@ -14,7 +14,6 @@ from ...dialects.host import CallOp, CopyOp, InputOp, LaunchOp, OutputOp, Progra
 from ...dialects.host.steps import Step as StepOp
 from ...dialects.host.types import BufferType
 from ...dialects.sym.dialect import ExprAttr
-from ...dialects.sym.dialect import SymbolOp as DeclarationOp
 from ...dialects.sym.expr import Expr
 from ...runtime.artifact import (
     Argument,
@@ -36,9 +35,8 @@ from ...runtime.artifact import (
     Symbol,
     digest_of,
 )
+from .guards import guard_of
 
-UNBOUNDED = 2**62
-"""Stands for the maximum of a symbol that has none."""
 ONE = ("1", "1", "1")
 Language = Literal["c", "cuda", "metal"]
 
@@ -51,10 +49,9 @@ def texts(exprs: Iterable[Expr]) -> tuple[str, ...]:
 class ProgramWriter:
     """One program, and the sources that its launches name."""
 
-    def __init__(self, module: ModuleOp, program: ProgramOp, sources: Mapping[str, SourceOp]):
+    def __init__(self, program: ProgramOp, sources: Mapping[str, SourceOp]):
         self.op = program
         self.sources = sources
-        self.declared = {op.sym_name.data: op for op in module.ops if isinstance(op, DeclarationOp)}
         self.places: dict[SSAValue, Reference] = {}
         for number, one in enumerate(program.inputs):
             self.places[one.buffer] = Reference("input", number)
@@ -76,6 +73,7 @@ class ProgramWriter:
             slices=tuple(Slice(str(s.offset.data), str(_type(s.buffer).bytes)) for s in self.op.slices),
             steps=tuple(map(self._step, self.op.steps)),
             kernels=tuple(kernels),
+            guards=tuple(map(guard_of, self.op.guards)),
         )
 
     def language(self, source: SourceOp) -> Language:
@@ -93,13 +91,11 @@ class ProgramWriter:
 
     def _symbols(self) -> Iterable[Symbol]:
         for op in self.op.symbols:
-            declared = self.declared[op.symbol.data]
-            range_ = declared.range
             yield Symbol(
                 name=op.symbol.data,
-                minimum=range_.low or 0,
-                maximum=UNBOUNDED if range_.high is None else range_.high,
-                multiple_of=declared.multiple_of.data,
+                minimum=op.minimum.data,
+                maximum=op.range.high,
+                multiple_of=op.multiple_of.data,
                 input_index=self.places[op.input].index,
                 dim=-1 if op.dim is None else op.dim.data,
             )

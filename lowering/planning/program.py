@@ -12,7 +12,7 @@ from ...dialects.dtype import U8
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.types import tensor_type
 from ...dialects.host import ArenaOp, CallOp, CopyOp, InputOp, LaunchOp, OutputOp, ProgramOp, SliceOp
-from ...dialects.host.buffers import ARENA_ALIGNMENT
+from ...dialects.host.buffers import ARENA_ALIGNMENT, INPUT_ALIGNMENT
 from ...dialects.host.steps import Step, Use
 from ...dialects.host.types import BufferType
 from ...dialects.kernel import CallMatmulOp, KernelOp, LiteralOp
@@ -26,7 +26,7 @@ from .homes import Place, decide
 from .library_call import CALLEE, WORKSPACE, config_attribute
 from .outline import Outliner
 from .results import results_of
-from .symbols import bind, check_bound
+from .symbols import bind, check_bound, guards
 
 CONSTANT_ARENA = 256 << 20
 """Largest arena, in bytes, whose offsets are fixed for the largest sizes, so that a new size changes no address."""
@@ -64,8 +64,9 @@ class Planner:
         slices, plan = self._slices()
         steps = [*map(self._step, self.steps), *self._copies()]
         symbols = bind(self.module, self.inputs, self._attributes())
-        check_bound(self._expressions(slices), symbols)
-        block = Block([*self.inputs, *constants, *symbols, *self.outputs])
+        checks = guards(self.module)
+        check_bound([*self._expressions(slices), *(op.expr.data for op in checks)], symbols)
+        block = Block([*self.inputs, *constants, *symbols, *checks, *self.outputs])
         if slices:
             block.add_ops([ArenaOp(plan.size, plan.bound), *slices])
         block.add_ops(steps)
@@ -84,8 +85,13 @@ class Planner:
             name, role = attributes.get("hlir.name"), attributes.get("hlir.role")
             text = name.data if isinstance(name, StringAttr) else argument.name_hint or f"input{n}"
             kind = role.data if isinstance(role, StringAttr) else "input"
-            inputs.append(InputOp(text, kind, _buffer(argument), mutated=mutated.get(n)))
+            type_ = _buffer(argument)
+            inputs.append(InputOp(text, kind, type_, align=self._alignment(type_), mutated=mutated.get(n)))
         return inputs
+
+    def _alignment(self, type_: BufferType) -> int:
+        """What kernels need of an input's address: C reads elements, GPUs read vectors of them."""
+        return type_.dtype.bytes if self.target == "c" else INPUT_ALIGNMENT
 
     def _constants(self) -> list[InputOp]:
         """An input for each distinct literal."""
@@ -94,8 +100,9 @@ class Planner:
             if isinstance(op, LiteralOp):
                 key = (op.data.data, op.result.type)
                 if key not in made:
-                    name = f"constant{len(made)}"
-                    made[key] = InputOp(name, "constant", _buffer(op.result), data=op.data.data)
+                    name, type_ = f"constant{len(made)}", _buffer(op.result)
+                    align = self._alignment(type_)
+                    made[key] = InputOp(name, "constant", type_, align=align, data=op.data.data)
                 self.buffers[op.result] = made[key].buffer
             elif not isinstance(op, KernelOp | CallMatmulOp) and op is not self.function.body.block.last_op:
                 raise LoweringError("only kernels and library calls can be planned", op=op, stage="plan-memory")

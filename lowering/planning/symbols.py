@@ -1,48 +1,71 @@
-"""Where the symbols of a module get their values when the program is called."""
+"""Where the symbols of a module get their values when the program is called, and what is checked of them then."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.index_map import linear_coefficients
-from ...dialects.host import InputOp, SymbolOp
+from ...dialects.host import GuardOp, InputOp, SymbolOp
 from ...dialects.host.types import BufferType
+from ...dialects.sym.dialect import GuardOp as FactOp
 from ...dialects.sym.dialect import SymbolOp as DeclarationOp
 from ...dialects.sym.expr import Expr, index, symbol
 from ...dialects.sym.substitute import substitute_symbols, symbol_names
 
 
 def bind(module: ModuleOp, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]) -> list[SymbolOp]:
-    """A host.symbol for each declared symbol that an input gives: a whole dim first, then one linear in it, then a
-    scalar.
+    """A host.symbol for each declared symbol that an input gives, with its range and multiple: from a whole dim first,
+    then from one linear in it, then from a scalar.
 
     `given` are the attributes of the function's arguments; a scalar names its symbol in `hlir.symbol`.
     """
     bound: list[SymbolOp] = []
     for op in module.ops:
         if isinstance(op, DeclarationOp):
-            found = _find(op.sym_name.data, inputs, given)
-            if found is not None:
-                bound.append(found)
+            place = _find(op.sym_name.data, inputs, given)
+            if place is not None:
+                range_ = op.range
+                bound.append(
+                    SymbolOp(
+                        op.sym_name.data,
+                        *place,
+                        minimum=max(range_.low or 0, 0),
+                        maximum=range_.high,
+                        multiple_of=op.multiple_of.data,
+                    )
+                )
     return bound
 
 
-def _find(name: str, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]) -> SymbolOp | None:
+def guards(module: ModuleOp) -> list[GuardOp]:
+    """A host.guard for each fact on several symbols that the module relies on."""
+    made: list[GuardOp] = []
+    for op in module.ops:
+        if isinstance(op, FactOp):
+            made.append(GuardOp(op.expr.data, op.relation.data))
+            made[-1].location = op.location
+    return made
+
+
+def _find(
+    name: str, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]
+) -> tuple[SSAValue, int | None] | None:
+    """The input and the dim that give the symbol; dim None is a scalar."""
     places = [(op, i, dim) for op in inputs for i, dim in enumerate(_dims(op))]
     for op, i, dim in places:
         if dim is symbol(name):
-            return SymbolOp(name, op.buffer, i)
+            return op.buffer, i
     for op, i, dim in places:
         if symbol_names(dim) == [name] and _is_solvable(dim, name):
-            return SymbolOp(name, op.buffer, i)
+            return op.buffer, i
     for op, attributes in zip(inputs, given, strict=False):
         scalar = attributes.get("hlir.symbol")
         if isinstance(scalar, StringAttr) and scalar.data == name:
-            return SymbolOp(name, op.buffer, None)
+            return op.buffer, None
     return None
 
 
@@ -61,7 +84,7 @@ def _is_solvable(dim: Expr, name: str) -> bool:
 
 
 def check_bound(used: Iterable[Expr], bound: Sequence[SymbolOp]) -> None:
-    """Raises LoweringError if an expression of the program needs a symbol that no input gives."""
+    """Raises LoweringError if an expression or a guard of the program needs a symbol that no input gives."""
     known = {op.symbol.data for op in bound}
     missing = sorted({name for e in used for name in symbol_names(e)} - known)
     if missing:

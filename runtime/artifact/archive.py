@@ -31,8 +31,10 @@ from .json_form import from_json, to_json
 from .model import HostProgram
 
 FORMAT = "albumen"
-VERSION = (1, 0)
-"""A reader takes every minor version of its major; an addition raises minor, any other change raises major."""
+VERSION = (1, 1)
+"""A reader takes every minor version of its major; an addition raises minor, any other change raises major.
+
+1.1 added the guards of a program."""
 
 _ALIGNMENT = 64
 _PADDING_ID = 0xA1B0

@@ -78,6 +78,8 @@ class _Checker:
         for index, piece in enumerate(self.program.slices):
             yield f"slices[{index}].offset", piece.offset
             yield f"slices[{index}].bytes", piece.bytes
+        for index, guard in enumerate(self.program.guards):
+            yield f"guards[{index}]", guard.expression
 
     def expression(self, path: str, text: str) -> None:
         try:
@@ -110,6 +112,9 @@ class _Checker:
             self.need(0 <= symbol.dim < len(source.shape), path, f"input {source.name!r} has no dim {symbol.dim}")
             extent = source.shape[symbol.dim]
             self.need(linear_form(extent, symbol.name) is not None, path, f"not solvable from {extent!r}")
+        for index, guard in enumerate(self.program.guards):
+            self.need(guard.relation in ("==", ">="), f"guards[{index}]", f"relation {guard.relation!r}")
+            self.need(bool(guard.message), f"guards[{index}]", "has no message")
 
     def tensors(self) -> None:
         for index, item in enumerate(self.program.inputs):

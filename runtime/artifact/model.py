@@ -39,6 +39,19 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """What must hold of the symbols beside their ranges: the value of `expression` == 0, or >= 0.
+
+    The kernels rely on it, so a call that breaks it is refused. `message` says it in words that name the symbols:
+    "s must equal t*2".
+    """
+
+    expression: str
+    relation: Literal["==", ">="]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """A tensor that the caller owns.
 
@@ -192,7 +205,8 @@ class HostProgram:
 
     Steps run as if one after another, in order; independent ones may overlap (decided from the modes). For target c
     the steps describe what `entry` does and are not executed one by one. `requires` lists the features a reader must
-    know.
+    know. `guards` are checked, with the ranges of the symbols, when a call has new sizes (since version 1.1; an earlier
+    file has none).
     """
 
     target: Literal["c", "cuda", "metal"]
@@ -206,6 +220,7 @@ class HostProgram:
     kernels: tuple[Kernel, ...] = ()
     entry: Entry | None = None
     requires: tuple[str, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
     def blob_names(self) -> dict[str, str]:
         """sha256 -> name of the zip member, for every blob that the program refers to."""

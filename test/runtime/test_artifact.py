@@ -27,7 +27,10 @@ from albumen.runtime.artifact import (
 from albumen.runtime.errors import ArtifactError
 from albumen.runtime.program import load
 
-GOLDEN = Path(__file__).parent / "data" / "golden-1.0.alb"
+DATA = Path(__file__).parent / "data"
+GOLDEN = DATA / "golden-1.1.alb"
+EARLIER = DATA / "golden-1.0.alb"
+"""The same program before programs had guards."""
 
 
 def rewrite(path: Path, change: Callable[[dict[str, Any]], None], drop: str = "") -> None:
@@ -85,15 +88,25 @@ def test_equal_artifacts_give_equal_bytes(file: Path, tmp_path: Path, affine: Ar
     assert (tmp_path / "again.alb").read_bytes() == file.read_bytes()
 
 
-def test_golden_artifact_of_version_1_0(tmp_path: Path) -> None:
+def test_golden_artifact(tmp_path: Path) -> None:
     """Made once by this module's authors with an earlier state of the code; must load and keep its bytes for ever."""
     found = read_artifact(GOLDEN)
     assert [symbol.name for symbol in found.program.symbols] == ["s"]
+    assert [guard.message for guard in found.program.guards] == ["s*s must be at least 4"]
     write_artifact(tmp_path / "again.alb", found)
     assert (tmp_path / "again.alb").read_bytes() == GOLDEN.read_bytes()
 
 
-def test_golden_artifact_runs(tmp_path: Path) -> None:
+def test_artifact_of_version_1_0_has_no_guards(tmp_path: Path) -> None:
+    found, golden = read_artifact(EARLIER), read_artifact(GOLDEN)
+    assert found.program == replace(golden.program, guards=())
+    assert found.blobs == golden.blobs
+    write_artifact(tmp_path / "again.alb", found)
+    assert read_artifact(tmp_path / "again.alb").program == found.program
+
+
+@pytest.mark.parametrize("file", [EARLIER, GOLDEN], ids=lambda path: path.stem)
+def test_golden_artifact_runs(file: Path, tmp_path: Path) -> None:
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")
 
@@ -103,7 +116,7 @@ def test_golden_artifact_runs(tmp_path: Path) -> None:
         subprocess.run([part.format(**places) for part in entry.command], check=True, timeout=60)
         return (tmp_path / "p.so").read_bytes()
 
-    program = load(GOLDEN, device="cpu", recompile=recompile)
+    program = load(file, device="cpu", recompile=recompile)
     x = np.arange(8, dtype=np.float32).reshape(2, 4)
     np.testing.assert_array_equal(program(x), x * np.arange(1, 5, dtype=np.float32) + 1)
 
@@ -181,6 +194,15 @@ WRONG: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda p: p.update(target="wasm"), r"target: expected one of c, cuda, metal, found 'wasm'"),
     (lambda p: p.update(steps=[{"kind": "jump"}]), r"steps\[0\]: expected an object of kind launch or .*'jump'"),
     (lambda p: p.update(arena_bytes="__import__('os')"), r"arena_bytes: size expression"),
+    (lambda p: p.update(guards=[{"expression": "s"}]), r"guards\[0\]: expected a field 'relation'"),
+    (
+        lambda p: p.update(guards=[{"expression": "s", "relation": "<", "message": "s"}]),
+        r"guards\[0\]\.relation: expected one of ==, >=, found '<'",
+    ),
+    (
+        lambda p: p.update(guards=[{"expression": "s - t", "relation": "==", "message": "s must equal t"}]),
+        r"guards\[0\]: 's - t' uses the undeclared symbol",
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from albumen.runtime.artifact import Artifact, HostProgram, Launch, check_program
+from albumen.runtime.artifact import Artifact, Guard, HostProgram, Launch, check_program
 from albumen.runtime.errors import ArtifactError
 
 
@@ -46,6 +46,7 @@ def test_invariants_of_steps_and_tensors(cuda_program: HostProgram) -> None:
         (replace(program, outputs=(replace(program.outputs[0], alias=7),)), "alias of input 7"),
         (replace(program, symbols=(replace(program.symbols[0], minimum=9, maximum=3),)), "range 9..3"),
         (replace(program, kernels=(replace(program.kernels[0], source="abc"),)), "no sha256"),
+        (replace(program, guards=(Guard("s", "==", ""),)), "has no message"),
     ]
     for changed, message in wrong:
         with pytest.raises(ArtifactError, match=message):

@@ -84,3 +84,64 @@ host.program @main target "c" {
 
 // CHECK: a GPU kernel has a grid and a block of three extents
 host.source @k language "metal" entry "k" ["kernel void k() {}"]
+
+// -----
+
+sym.symbol @s min 1 max 8
+
+// CHECK: 's' is checked for min 0 max 8, the module declares min 1 max 8
+host.program @main target "c" {
+  %x = host.input "x" role "input" align 4 : !host.buffer<[s, 4], f32>
+  host.symbol "s" of %x dim 0 max 8
+}
+
+// -----
+
+sym.symbol @s min 0
+
+sym.symbol @t min 0 multiple_of 4
+
+// CHECK: 't' is checked for min 0 multiple_of 2, the module declares min 0 multiple_of 4
+host.program @main target "c" {
+  %x = host.input "x" role "input" align 4 : !host.buffer<[s, t], f32>
+  host.symbol "s" of %x dim 0 min 2 max 2
+  host.symbol "t" of %x dim 1 multiple_of 2
+}
+
+// -----
+
+sym.symbol @s
+sym.symbol @t
+sym.guard s*t - 100 ">="
+
+// CHECK: the module relies on s*t - 100 >= 0, which no host.guard checks
+host.program @main target "c" {
+  %x = host.input "x" role "input" align 4 : !host.buffer<[s, t], f32>
+  host.symbol "s" of %x dim 0
+  host.symbol "t" of %x dim 1
+  host.guard s*t - 100 "=="
+}
+
+// -----
+
+// CHECK: the guard on s - t uses 't', which no host.symbol gives
+host.program @main target "c" {
+  %x = host.input "x" role "input" align 4 : !host.buffer<[s], f32>
+  host.symbol "s" of %x dim 0
+  host.guard s - t "=="
+}
+
+// -----
+
+host.program @main target "c" {
+  %x = host.input "x" role "input" align 4 : !host.buffer<[s], f32>
+  // CHECK: no range of sizes: min 4 max 3
+  host.symbol "s" of %x dim 0 min 4 max 3
+}
+
+// -----
+
+host.program @main target "c" {
+  // CHECK: the relation is '==' or '>=', found '<'
+  host.guard 1 "<"
+}

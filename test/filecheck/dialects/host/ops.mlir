@@ -1,7 +1,8 @@
 // RUN: %opt %s | %filecheck %s
 // RUN: %opt %s --print-op-generic | %opt | %filecheck %s
 
-sym.symbol @s min 0 max 4096
+sym.symbol @s min 0 max 4096 multiple_of 4
+sym.guard s - 2*n "=="
 
 // CHECK: host.program @main target "c" {
 host.program @main target "c" {
@@ -13,10 +14,14 @@ host.program @main target "c" {
   %k = host.input "k" role "buffer" align 16 mutated 0 : !host.buffer<[s, 4], f32>
   // CHECK-NEXT: %c = host.input "c" role "constant" align 16 data "0000803F" : !host.buffer<[1], f32>
   %c = host.input "c" role "constant" align 16 data "0000803F" : !host.buffer<[1], f32>
-  // CHECK-NEXT: host.symbol "s" of %x dim 0
-  host.symbol "s" of %x dim 0
-  // CHECK-NEXT: host.symbol "n" of %n
+  // CHECK-NEXT: host.symbol "s" of %x dim 0 min 8 max 4096 multiple_of 8
+  host.symbol "s" of %x dim 0 min 8 max 4096 multiple_of 8
+  // CHECK-NEXT: host.symbol "n" of %n min 0
   host.symbol "n" of %n
+  // CHECK-NEXT: host.guard -n*2 + s "=="
+  host.guard s - 2*n "=="
+  // CHECK-NEXT: host.guard n + max(n, s) - 10 ">="
+  host.guard n + max(s, n) - 10 ">="
   // CHECK-NEXT: %y = host.output "y" : !host.buffer<[s, 4], f32>
   %y = host.output "y" : !host.buffer<[s, 4], f32>
   // CHECK-NEXT: %z = host.output "z" alias %x strides [1, 4] offset 0 : !host.buffer<[4, s], f32>

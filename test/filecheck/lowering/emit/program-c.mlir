@@ -5,7 +5,7 @@ sym.symbol @s min 0 max 4096
 // CHECK: host.program @main target "c"
 host.program @main target "c" {
   %x = host.input "x" role "input" align 16 : !host.buffer<[s, 40], f32>
-  host.symbol "s" of %x dim 0
+  host.symbol "s" of %x dim 0 min 0 max 4096
   %y = host.output "y" : !host.buffer<[s, 40], f32>
   host.arena size s*160 bound s*160 align 64
   %t = host.slice at 0 : !host.buffer<[s, 40], f32>

@@ -8,7 +8,7 @@
 sym.symbol @s min 1 max 16
 host.program @main target "cuda" {
   %x = host.input "x" role "input" align 16 : !host.buffer<[s, 8], f32>
-  host.symbol "s" of %x dim 0
+  host.symbol "s" of %x dim 0 min 1 max 16
   %y = host.output "y" : !host.buffer<[s, 8], f32>
   host.arena size s*32 bound 512 align 64
   %t = host.slice at 0 : !host.buffer<[s, 8], f32>
