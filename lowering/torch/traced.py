@@ -18,17 +18,22 @@ COPY = "aten.copy_.default"
 
 
 def import_traced(
-    module: GraphModule, *, names: Sequence[str] = (), static_inputs: Sequence[int] = ()
+    module: GraphModule,
+    *,
+    names: Sequence[str] = (),
+    static_inputs: Sequence[int] = (),
+    views_outside: bool = True,
 ) -> ImportedGraph:
     """The module of a traced graph. `static_inputs` are the placeholders that hold weights.
 
-    A trailing `copy_` into a placeholder is a mutation of that input.
+    A trailing `copy_` into a placeholder is a mutation of that input. With `views_outside`, outputs that share memory
+    with an input are left to the caller.
 
     Raises:
         UnsupportedError: with everything that cannot be imported.
     """
     placeholders = placeholders_of(module.graph)
-    function = FunctionImporter(module, _symbols(placeholders), views_outside=True)
+    function = FunctionImporter(module, _symbols(placeholders), views_outside=views_outside)
     fixed = set(static_inputs)
     for position, node in enumerate(placeholders):
         name = names[position] if len(names) == len(placeholders) else str(node.target)
