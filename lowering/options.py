@@ -31,7 +31,8 @@ class CompileOptions:
     for cuda). `numerics` says where values are rounded: "eager" as eager PyTorch does, "fused" in f32 inside a kernel,
     "fast" with approximations. `theories` names the rule files of `eqsat` (empty: all that `numerics` allows); `nodes`
     and `iterations` bound it (0: the pass's own bounds). `libraries` names the library calls that extraction may
-    choose, such as "kernel.call_matmul" (empty: none). `compiler` is the C compiler (empty: found on PATH).
+    choose, such as "kernel.call_matmul" (empty: none; the torch frontend allows on a GPU what is installed).
+    `compiler` is the C compiler (empty: found on PATH).
     `dump_ir` is a folder that gets the IR of every stage, and the reproducer of a stage that fails.
     """
 

@@ -4,6 +4,7 @@ pipeline."""
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -55,6 +56,8 @@ def resolved_options(options: Mapping[str, Any] | None, device: torch.device) ->
         raise OptionError(f"tensors on {device} have no target", hint=f"move them to {' or '.join(TARGET_OF_DEVICE)}")
     settings = configuration()
     given.setdefault("target", natural)
+    if given["target"] == "cuda" and "libraries" not in given:
+        given["libraries"] = available_libraries()
     if not given.get("compiler"):
         given["compiler"] = settings.cc or ""
     if not given.get("dump_ir"):
@@ -67,6 +70,11 @@ def resolved_options(options: Mapping[str, Any] | None, device: torch.device) ->
     if chosen.target == "cuda" and not chosen.arch:
         return replace(chosen, arch=cuda_architecture(device))
     return chosen
+
+
+def available_libraries() -> tuple[str, ...]:
+    """The library calls that programs on a GPU of this machine may make; the cost model chooses where."""
+    return ("kernel.call_matmul",) if importlib.util.find_spec("nvmath") is not None else ()
 
 
 def cuda_architecture(device: torch.device) -> str:
