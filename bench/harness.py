@@ -26,7 +26,8 @@ class Case:
     """One thing to measure: candidates by name, all computing the same.
 
     `reference` is the candidate whose values are right; `tolerance` bounds the largest absolute difference to it.
-    Where the dtype is too coarse for that, `exact` computes the same in a wider one, and a candidate may be at most twice
+    Where the dtype is too coarse for that, `exact` computes the same in a wider one, and a candidate may be at most
+    twice
     as far from it as the reference is. `compile_seconds` are what making each candidate took.
     """
 

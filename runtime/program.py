@@ -14,7 +14,7 @@ from .array import ArrayAdapter, DeviceArray, as_numpy, download, upload
 from .artifact import Artifact, Input, Output, read_artifact, write_artifact
 from .caller import Caller, CallerFactory
 from .config import configuration
-from .devices.device import Device, Recompile
+from .devices.device import Device, Recompile, Threaded
 from .devices.registry import device_for, find_device
 from .dlpack import LEGACY_STREAM, Exported, from_dlpack, import_function, is_dlpack
 from .errors import ArtifactError, LaunchError
@@ -129,6 +129,11 @@ class Program:
         with self._lock:
             self._bound.update(placed)
             self._callers = {}
+
+    def limit_threads(self, count: int) -> None:
+        """Use at most `count` threads of this machine in a call; nothing to do for a device that uses none."""
+        if isinstance(self._executable, Threaded):
+            self._executable.limit_threads(count)
 
     def caller(self, adapter: TensorAdapter[Any], bound: Mapping[str, Any] | None = None) -> Caller:
         """The fast path for one tensor library: a function from the list of inputs to the tuple of outputs.

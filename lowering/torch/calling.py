@@ -48,6 +48,7 @@ class LoadedGraph:
         bound = {name: in_memory_order(value, slots[name]) for name, value in {**constants, **weights}.items()}
         self.artifact = with_logical_layouts(artifact, imported, bound)
         self.program = Program(self.artifact, str(device), recompile=partial(recompile, compiler=configuration().cc))
+        self.program.limit_threads(torch.get_num_threads())
         self._bound, self._slots = {**constants, **weights}, slots
         self._call = self._caller(bound)
         self._given = [slot for slot in imported.inputs if slot.name not in bound]

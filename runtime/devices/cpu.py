@@ -113,6 +113,10 @@ class CpuExecutable:
         names = [symbol.name for symbol in program.symbols]
         self.arena_bytes = compile_expressions([program.arena_bytes], names)
 
+    def limit_threads(self, count: int) -> None:
+        """See device.py."""
+        self.host.threads = max(1, min(self.host.threads, count))
+
     def bind(self, pointers: Sequence[int], changing: Sequence[int], memory: Memory) -> CpuBinding:
         """See device.py."""
         return CpuBinding(self, tuple(pointers), tuple(changing), memory)

@@ -37,6 +37,15 @@ class Executable(Protocol):
 
 
 @runtime_checkable
+class Threaded(Protocol):
+    """An executable whose calls use threads of the host."""
+
+    def limit_threads(self, count: int) -> None:
+        """Use at most `count` threads in a call from now on."""
+        ...
+
+
+@runtime_checkable
 class Device(Protocol):
     """One device of this machine."""
 

@@ -70,9 +70,9 @@ def test_random_inputs_fit_the_declared_ranges(rng: np.random.Generator) -> None
         (((3, 2), (2,), (2,), (3, 2)), np.float64, "input 0 of @main is float64"),
     ],
 )
-def test_inputs_that_do_not_fit(shapes: tuple[tuple[int, ...], ...], dtype: type, message: str) -> None:
+def test_inputs_that_do_not_fit(shapes: tuple[tuple[int, ...], ...], dtype: type[np.generic], message: str) -> None:
     with pytest.raises(EvaluationError, match=message):
-        evaluate_function(parse(LOOP), "main", [np.zeros(shape, dtype) for shape in shapes])
+        evaluate_function(parse(LOOP), "main", [np.zeros(shape, np.dtype(dtype)) for shape in shapes])
 
 
 def test_a_view_outside_its_source_is_an_error() -> None:

@@ -234,3 +234,14 @@ def _seconds(call: Any, x: torch.Tensor, calls: int = 200) -> float:
     for _ in range(calls):
         call(x)
     return (time.perf_counter() - start) / calls
+
+
+def test_a_program_uses_as_many_threads_as_torch() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        compiled = albumen.compile(nn.Linear(3, 4).eval(), (torch.randn(2, 3),))
+    finally:
+        torch.set_num_threads(before)
+    executable: Any = vars(compiled.program)["_executable"]
+    assert executable.host.threads == 1
