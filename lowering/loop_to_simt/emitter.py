@@ -236,11 +236,22 @@ class Emitter:
     @contextmanager
     def unrolled(self, count: int, hint: str = "") -> Generator[Expr]:
         """An unrolled loop that carries nothing; gives its variable. Without a loop where there is one iteration."""
+        with self._counted(count, True, hint) as variable:
+            yield variable
+
+    @contextmanager
+    def repeated(self, count: int, hint: str = "") -> Generator[Expr]:
+        """As `unrolled`, but the loop stays one."""
+        with self._counted(count, False, hint) as variable:
+            yield variable
+
+    @contextmanager
+    def _counted(self, count: int, unroll: bool, hint: str) -> Generator[Expr]:
         if count == 1:
             yield constant(0)
             return
         variable = self.space.variable(constant(count))
-        with self.loop((constant(0), constant(count), constant(1)), variable, unroll=True, hint=hint):
+        with self.loop((constant(0), constant(count), constant(1)), variable, unroll=unroll, hint=hint):
             yield variable
 
     @contextmanager

@@ -10,8 +10,7 @@ from ...dialects.errors import LoweringError
 from ...dialects.kernel import FuncOp, MatmulOp
 from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import evaluate_int
-from ..templates.matmul import CORES, MMA, SIMT, Candidate
-from ..templates.mma_tile import takes
+from ..templates.matmul import CORES, Candidate, templates_for
 from ..templates.problem import MatmulProblem
 
 
@@ -21,9 +20,8 @@ def matmul_schedule(kernel: MatmulOp, module: ModuleOp, target: str, sizes: Sequ
         problem = MatmulProblem(FuncOp("scheduled", kernel), module)
     except LoweringError:
         return kernel.schedule
-    on_matrix_units = target == "cuda" and takes(problem)
-    chosen = choose_tile(problem, MMA if on_matrix_units else SIMT, CORES[target], sizes)
-    template = "mma" if on_matrix_units else "simt"
+    template, candidates = next(iter(templates_for(problem, target).items()))
+    chosen = choose_tile(problem, candidates, CORES[target], sizes)
     return DictionaryAttr({"template": StringAttr(template), "tile": StringAttr(chosen.name)})
 
 
@@ -31,14 +29,13 @@ def choose_tile(
     problem: MatmulProblem, candidates: Sequence[Candidate], cores: int, sizes: Sequence[dict[str, int]]
 ) -> Candidate:
     """The tile whose time, relative to the best tile's, is least when added up over the sizes."""
-    usable = [c for c in candidates if problem.accumulator.bytes == 4 or c.sizes.rows * c.sizes.columns <= 64 * 64]
-    regret = dict.fromkeys(range(len(usable)), 0.0)
+    regret = dict.fromkeys(range(len(candidates)), 0.0)
     for symbols in sizes:
-        costs = [tile_cost(problem, c, cores, symbols) for c in usable]
+        costs = [tile_cost(problem, c, cores, symbols) for c in candidates]
         best = min(costs)
         for position, cost in enumerate(costs):
             regret[position] += cost / best
-    return usable[min(regret, key=lambda position: (regret[position], position))]
+    return candidates[min(regret, key=lambda position: (regret[position], position))]
 
 
 def tile_cost(problem: MatmulProblem, candidate: Candidate, cores: int, symbols: dict[str, int]) -> float:

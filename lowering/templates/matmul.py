@@ -44,7 +44,7 @@ SIMT = (
     Candidate(TileSizes(64, 64, 16, 8, 4), 0.8),
     Candidate(TileSizes(32, 64, 16, 4, 4), 0.6),
     Candidate(TileSizes(32, 32, 16, 4, 4), 0.5),
-    Candidate(TileSizes(16, 64, 32, 4, 4), 0.4),
+    Candidate(TileSizes(16, 64, 16, 4, 4), 0.4),
 )
 MMA = (
     Candidate(MmaSizes(128, 128, 64, 3, 2, 2, min_blocks=2), 1.0),

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ...dialects import simt
-from ...dialects.dtype import DType
+from ...dialects.dtype import F32, DType
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.contraction import ContractOp
 from ...dialects.hlir.index_map import IndexMap, compose
@@ -26,6 +26,11 @@ from ..loop_to_simt.tiling import product
 from .region import RegionCode
 
 
+def divisor(extent: Expr) -> Expr:
+    """What a flat index is divided by; nothing runs over a static extent of 0, but its indices are still written."""
+    return constant(1) if extent.as_int() == 0 else extent
+
+
 @dataclass(frozen=True)
 class Group:
     """Indices of the space that a template runs over as one: their numbers and their extents, outermost first."""
@@ -41,7 +46,7 @@ class Group:
         """The single indices of a flat one."""
         found: dict[int, Expr] = {}
         for number, extent in zip(reversed(self.numbers[1:]), reversed(self.extents[1:]), strict=True):
-            outer = floordiv(flat, extent)
+            outer = floordiv(flat, divisor(extent))
             found[number] = flat - extent * outer
             flat = outer
         if self.numbers:
@@ -51,8 +56,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Operand:
-    """One side of the contraction: the value, the map it is read at, and its argument and address if it is one through
-    views alone."""
+    """One side of the contraction: the value (before it is widened to f32, if the body does that), the map it is read
+    at, and its argument and address if it is one through views alone."""
 
     value: SSAValue
     at: IndexMap
@@ -113,6 +118,9 @@ class MatmulProblem:
     def _operand(self, value: SSAValue, index_map: IndexMap) -> Operand:
         space = self.placement.space
         at = compose(full_map(self.contraction, space), index_map, space.extents)
+        if self.accumulator == F32:
+            # Products and sums are in f32 whether the operands are widened in the body or by the template.
+            value, at = self.region.before_widening(value, at)
         source = self.region.source(value, at)
         dtype = tensor_of(value).dtype
         if source is None:
@@ -152,9 +160,9 @@ class MatmulProblem:
         )
         count = row_tiles * column_tiles * self.batch.extent
         flat = self.named(self.emitter.add(simt.IdOp(simt.Id.BlockX)), count, "block")
-        above = floordiv(flat, column_tiles)
+        above = floordiv(flat, divisor(column_tiles))
         column = self.named(self.emitter.index(flat - above * column_tiles), column_tiles, "column_tile")
-        batch = floordiv(above, row_tiles)
+        batch = floordiv(above, divisor(row_tiles))
         row = self.named(self.emitter.index(above - batch * row_tiles), row_tiles, "row_tile")
         self.batch_index = self.named(self.emitter.index(batch), self.batch.extent, "batch")
         self.first_row, self.first_column = row * tile[0], column * tile[1]

@@ -8,10 +8,11 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects import simt
-from ...dialects.dtype import I64, dtype_of
+from ...dialects.dtype import BF16, F16, F32, I64, dtype_of
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.contraction import ContractOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp
+from ...dialects.hlir.elementwise import CastOp
 from ...dialects.hlir.index_map import IndexMap, compose, flat_address, row_major_strides
 from ...dialects.hlir.pointwise import Elementwise
 from ...dialects.hlir.view import ViewOp
@@ -55,6 +56,19 @@ class RegionCode:
             at = compose(at, value.owner.map.data, self.space.extents)
             value = value.owner.source
         return (value, at) if isinstance(value, BlockArgument) else None
+
+    def before_widening(self, value: SSAValue, at: IndexMap) -> tuple[SSAValue, IndexMap]:
+        """The bf16 or f16 value whose exact conversion to f32 (with views around it) a value is, and where; otherwise
+        the value itself."""
+        narrow, place = value, at
+        while isinstance(owner := narrow.owner, ViewOp | CastOp):
+            if isinstance(owner, ViewOp):
+                place, narrow = compose(place, owner.map.data, self.space.extents), owner.source
+            elif tensor_of(owner.result).dtype == F32 and tensor_of(owner.operand).dtype in (BF16, F16):
+                return owner.operand, place
+            else:
+                break
+        return value, at
 
     def evaluation(self, indices: Indices, total: SSAValue | None = None) -> ValueAt:
         """A function that emits a value at a map; `total` is the contraction's element at this index. What it emitted

@@ -6,6 +6,7 @@ by the row's number, so that the eight rows that one instruction reads at a chun
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
@@ -58,7 +59,7 @@ class SwizzledTile:
 
     def fill(self, thread: Expr, first_outer: Expr, first_depth: Expr, shared: SSAValue, start: Expr) -> None:
         """Starts copying the tile whose corner is given to the shared memory from an element offset on."""
-        with self.emitter.unrolled(self.rows * self.chunks // self.threads) as step:
+        with self._steps(self.rows * self.chunks // self.threads) as step:
             place = step * self.threads + thread
             row = self.problem.named(
                 self.emitter.index(floordiv(place, constant(self.chunks)), i32), constant(self.rows)
@@ -74,6 +75,10 @@ class SwizzledTile:
                 self._copy_chunk(outer, depth, shared, target)
             else:
                 self._gather_chunk(outer, depth, shared, target)
+
+    def _steps(self, count: int) -> AbstractContextManager[Expr]:
+        """A thread's chunks one after the other; all at once where each is a single copy, which needs few registers."""
+        return self.emitter.unrolled(count) if self.width == CHUNK else self.emitter.repeated(count)
 
     def _inside(self, outer: Expr, depth: Expr) -> SSAValue | None:
         return self.problem.guard((outer, self.side.extent), (depth, self.problem.depth.extent))
