@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from numpy.typing import NDArray
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -248,8 +248,3 @@ def require_dtype(type_: TensorType, allowed: Sequence[DType], what: str) -> Non
 
 def _types(types: Sequence[Attribute]) -> str:
     return ", ".join(map(str, types)) or "none"
-
-
-def is_tensor_op(op: Operation) -> bool:
-    """Whether the op is one of ours with facets."""
-    return isinstance(op, TensorOp)

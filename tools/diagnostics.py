@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ..dialects.errors import CompileError, location_text
+from ..dialects.errors import CompileError
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,6 @@ def from_compile_error(error: CompileError, file: str) -> Diagnostic:
     details = [f"  at: {error.where}"] if error.where and ("," in error.where or not line) else []
     details += [f"  to do: {error.hint}"] if error.hint else []
     return Diagnostic(path, line, message, tuple(details))
-
-
-def place_of(op: Operation, file: str) -> tuple[str, int]:
-    """File and line of an op."""
-    return _split_place(location_text(op.location), file)
 
 
 EXPECTED = re.compile(r"//\s*expected-error\s*(?:@(above|below|unknown|[+-]?\d+))?\s*\{\{(.*?)\}\}")

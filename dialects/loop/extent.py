@@ -8,13 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
-from ..sym.expr import Expr, ceildiv, constant, floordiv, maximum, minimum, symbol
-from .kernel import KernelOp
-
-
-def symbols_of(kernel: KernelOp) -> dict[SSAValue, Expr]:
-    """The kernel's index arguments as the symbols they stand for."""
-    return {argument: symbol(name) for name, argument in kernel.symbol_arguments.items()}
+from ..sym.expr import Expr, ceildiv, constant, floordiv, maximum, minimum
 
 
 def expression_of(value: SSAValue, known: Mapping[SSAValue, Expr]) -> Expr | None:

@@ -17,9 +17,6 @@ from .emitter import Emitter
 from .thread_code import Memory, ThreadCode, Values
 from .tiling import Tiler, Tiling, vector_split
 
-CacheKey = tuple[SSAValue, Expr]
-"""A buffer and an offset in terms of the canonical variables of a row."""
-
 
 @dataclass
 class RowCache:

@@ -14,7 +14,6 @@ from xdsl.ir import SSAValue
 from ...dialects.dtype import DType
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.types import TensorType, tensor_type
-from ...dialects.op import tensor_of
 from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr
 from .element_types import element_type
@@ -213,10 +212,6 @@ class Call:
         """What the trace says about a tensor argument; does not consume it."""
         (tensor,) = traced_tensors(self._given[name])
         return tensor
-
-    def dims_of(self, x: SSAValue) -> tuple[Expr, ...]:
-        """The sizes of a value."""
-        return tensor_of(x).dims
 
     def _is_default(self, name: str) -> bool:
         argument, value = self._arguments[name], self._given[name]

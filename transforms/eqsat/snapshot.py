@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -119,11 +119,3 @@ class Snapshot:
         if member.constructor != "get":
             return list(member.operands)
         return [operand for form in self.tuples[member.operands[0]] for operand in form.operands]
-
-    def each_member(self, accept: Callable[[Member], bool]) -> Iterator[tuple[Class, Member]]:
-        """Every member that is accepted, with its class or tuple."""
-        for table in (self.classes, self.tuples):
-            for of, members in table.items():
-                for member in members:
-                    if accept(member):
-                        yield of, member
