@@ -10,7 +10,7 @@ from .adapter import TensorFacts
 from .array import ArrayFacts, DeviceArray
 from .artifact import HostProgram, Input
 from .errors import LaunchError, ShapeError
-from .expression import compile_expressions
+from .expression import all_names, compile_expressions
 from .numpy_dtype import accepts
 from .sizes import SizeChecker, range_text
 
@@ -89,12 +89,13 @@ class ArgumentChecker:
         if tuple(found) == expected:
             return
         spelled = f"[{', '.join(item.shape)}]"
-        if values is not None and any(not text.isdigit() for text in item.shape):
-            bound = ", ".join(f"{symbol.name} = {value}" for symbol, value in zip(self.symbols, values, strict=True))
-            spelled += f" = {list(expected)} where {bound}"
-        ranges = "; ".join(map(range_text, self.symbols))
+        used = all_names(item.shape)
+        if used and values is not None:
+            spelled += f" = {list(expected)} where {self.sizes.found(item.shape, values)}"
+        elif used:
+            spelled += f" ({'; '.join(range_text(symbol) for symbol in self.symbols if symbol.name in used)})"
         raise ShapeError(
-            f"input {item.name!r}: shape {list(found)}, expected {spelled}" + (f" ({ranges})" if ranges else ""),
+            f"input {item.name!r}: shape {list(found)}, expected {spelled}",
             hint="pass an input of this shape, or compile the model for the one you have",
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from .artifact import Guard, HostProgram, Symbol
 from .errors import ShapeError
-from .expression import compile_expressions, linear_form, parse_expression
+from .expression import all_names, compile_expressions, linear_form
 
 
 class SizeChecker:
@@ -57,19 +57,21 @@ class SizeChecker:
         """Raise ShapeError for the first guard that the values of all symbols break."""
         for guard, side in zip(self.guards, self._sides, strict=True):
             if not _holds(guard, side, values):
+                found = self.found((guard.expression,), values)
                 raise ShapeError(
-                    f"the sizes of the inputs do not fit together: {guard.message}, found {self._found(guard, values)}",
+                    f"the sizes of the inputs do not fit together: {guard.message}, found {found}",
                     hint="pass inputs with sizes for which this holds, or compile the model with example inputs and "
                     "dynamic shapes like those of this call",
                 )
 
-    def _found(self, guard: Guard, values: Sequence[int]) -> str:
-        """The symbols that a guard depends on, with their values and where these come from."""
-        used = parse_expression(guard.expression).names()
-        parts: list[str] = []
-        for index, (symbol, value) in enumerate(zip(self.symbols, values, strict=True)):
-            if symbol.name in used:
-                parts.append(f"{symbol.name} = {value} ({self._origin(index, value)})")
+    def found(self, texts: Sequence[str], values: Sequence[int]) -> str:
+        """The symbols that expressions depend on, with their values and where these come from."""
+        used = all_names(texts)
+        parts = [
+            f"{symbol.name} = {value} ({self._origin(index, value)})"
+            for index, (symbol, value) in enumerate(zip(self.symbols, values, strict=True))
+            if symbol.name in used
+        ]
         return " and ".join(parts)
 
     def _origin(self, index: int, value: int) -> str:

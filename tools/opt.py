@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +19,7 @@ from ..dialects.errors import CompileError, OptionError
 from ..lowering.levels import check_dominance
 from ..lowering.options import closest
 from ..lowering.passes import pass_loaders
-from ..lowering.reproducer import as_compile_error, write_reproducer
+from ..lowering.reproducer import ModulePrinter, as_compile_error, write_reproducer
 from .diagnostics import Diagnostic, expectations, from_compile_error, from_parse_error, unexpected, verify
 from .located_parser import LocatedParser
 from .observers import Observer, PrintIR, TimePasses
@@ -152,6 +153,17 @@ class AlbumenOpt(xDSLOptMain):
     def _reproduce(self, start: ModuleOp, passes: Sequence[ModulePass], error: CompileError) -> None:
         flags = f" --check-each --seed {self.args.seed}" if self.args.check_each else ""
         write_reproducer(Path(self.args.reproducer), self.ctx, start, passes, error, flags)
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """The module as text; with locations by our printer, whose text parses back."""
+        arguments = self.args
+        if not arguments.print_debuginfo or arguments.print_op_generic or arguments.target != "mlir":
+            return super().output_resulting_program(prog)
+        stream = StringIO()
+        printer = ModulePrinter(stream, print_debuginfo=True)
+        printer.print_op(prog)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return f"{stream.getvalue()}\n"
 
     def run_piece(self, text: str, line_offset: int, output: IO[str]) -> list[Diagnostic]:
         """Process one piece of the input; what went wrong, against what it announces under --verify-diagnostics."""

@@ -18,8 +18,8 @@ from ...dialects.sym.substitute import substitute_symbols, symbol_names
 
 
 def bind(module: ModuleOp, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]) -> list[SymbolOp]:
-    """A host.symbol for each declared symbol that an input gives, with its range and multiple: from a whole dim first,
-    then from one linear in it, then from a scalar.
+    """A host.symbol for each declared symbol that an input gives, with its range and multiple: from a scalar first,
+    then from a whole dim, then from one linear in it. The other dims are compared with what follows from it.
 
     `given` are the attributes of the function's arguments; a scalar names its symbol in `hlir.symbol`.
     """
@@ -55,6 +55,10 @@ def _find(
     name: str, inputs: Sequence[InputOp], given: Sequence[dict[str, Attribute]]
 ) -> tuple[SSAValue, int | None] | None:
     """The input and the dim that give the symbol; dim None is a scalar."""
+    for op, attributes in zip(inputs, given, strict=False):
+        scalar = attributes.get("hlir.symbol")
+        if isinstance(scalar, StringAttr) and scalar.data == name:
+            return op.buffer, None
     places = [(op, i, dim) for op in inputs for i, dim in enumerate(_dims(op))]
     for op, i, dim in places:
         if dim is symbol(name):
@@ -62,10 +66,6 @@ def _find(
     for op, i, dim in places:
         if symbol_names(dim) == [name] and _is_solvable(dim, name):
             return op.buffer, i
-    for op, attributes in zip(inputs, given, strict=False):
-        scalar = attributes.get("hlir.symbol")
-        if isinstance(scalar, StringAttr) and scalar.data == name:
-            return op.buffer, None
     return None
 
 

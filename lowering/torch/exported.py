@@ -67,7 +67,9 @@ def import_exported(program: ExportedProgram) -> ImportedGraph:
     placeholders = placeholders_of(program.graph)
     try:
         ranges = cast(Any, program).range_constraints
-        symbols = SymbolTable(traced_symbols(placeholders), ranges, guards_of(program))
+        found = traced_symbols(placeholders)
+        numbers = set(found) - set(traced_symbols(placeholders, torch.Tensor))
+        symbols = SymbolTable(found, ranges, guards_of(program), numbers)
     except UnsupportedNodeError as error:
         raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
     if symbols.holes:
@@ -85,7 +87,7 @@ def import_exported(program: ExportedProgram) -> ImportedGraph:
             function.importer.failures.add(node, f"is an input of kind {spec.kind.name.lower()}")
         elif role == "input" or node.users or _is_mutated(program, spec):
             function.add_placeholder(node, position, role, spec.target or spec.arg.name)
-    function.add_scalars()
+    function.add_scalars(checked=True)
     function.add_constants(dict(program.graph_module.named_buffers()) | program.constants)
     function.run()
     return _with_outputs(program, function)

@@ -81,13 +81,13 @@ def placeholders_of(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if node.op == "placeholder"]
 
 
-def traced_symbols(placeholders: Sequence[Node]) -> list[sympy.Symbol]:
-    """Every symbol in the sizes of the placeholders, in the order in which they show them."""
+def traced_symbols(placeholders: Sequence[Node], kind: type = object) -> list[sympy.Symbol]:
+    """Every symbol in the sizes of the placeholders with a value of this kind, in the order in which they show them."""
     found: dict[sympy.Symbol, None] = {}
     for node in placeholders:
         val = traced(node)
         for size in val.shape if isinstance(val, torch.Tensor) else [val]:
-            if isinstance(size, torch.SymInt):
+            if isinstance(size, torch.SymInt) and isinstance(val, kind):
                 found.update(dict.fromkeys(sorted(sympy_of(size).free_symbols, key=str)))
     return list(found)
 
@@ -150,18 +150,26 @@ class FunctionImporter:
             number, unique = number + 1, f"{name}_{number}"
         return unique
 
-    def add_scalars(self) -> None:
-        """Arguments for the sizes that no tensor has as a dim in one symbol. Call after all placeholders."""
+    def add_scalars(self, *, checked: bool = False) -> None:
+        """Arguments for the sizes that no tensor has as a dim in one symbol. Call after all placeholders.
+
+        With `checked` the other ones become arguments too, which must be equal to what the tensors show.
+        """
         shown = {s for parameter in self.parameters for d in parameter.type.dims for s in linear_symbol(d)}
         for node, position, name in self._scalars:
-            for symbol in linear_symbol(self.importer.values[node]):
+            value = self.importer.values[node]
+            for symbol in linear_symbol(value):
                 if symbol not in shown:
                     shown.add(symbol)
-                    factor = self.importer.values[node].terms[0][1]
-                    self.argument_of[node] = len(self.parameters)
-                    self.parameters.append(Parameter(tensor_type([], I64), "scalar", self._unique(name), symbol))
-                    self.slots.append(InputSlot(self.parameters[-1].name, "scalar", position, divisor=factor))
-                    self.block.insert_arg(tensor_type([], I64), len(self.block.args))
+                    self._add_scalar(node, position, name, symbol, value.terms[0][1])
+            if checked and node not in self.argument_of:
+                self._add_scalar(node, position, name, self.symbols.equal_to(value))
+
+    def _add_scalar(self, node: Node, position: int, name: str, symbol: str, divisor: int = 1) -> None:
+        self.argument_of[node] = len(self.parameters)
+        self.parameters.append(Parameter(tensor_type([], I64), "scalar", self._unique(name), symbol))
+        self.slots.append(InputSlot(self.parameters[-1].name, "scalar", position, divisor=divisor))
+        self.block.insert_arg(tensor_type([], I64), len(self.block.args))
 
     def add_constants(self, values: Mapping[str, Any]) -> None:
         """The tensors that `get_attr` nodes name: small ones as literals, others as arguments."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Any, cast
@@ -35,7 +35,8 @@ class SymbolTable:
     """What each sympy symbol is, as an expression over the declared symbols s0, s1, ...
 
     `symbols` are in the order in which the inputs show them. A guard s % k == 0 makes s the expression k*t; an
-    equation that is linear in a symbol with coefficient 1 eliminates it. What remains is `guards`, and `holes`: values
+    equation that is linear in a symbol with coefficient 1 eliminates it. `numbers` are symbols that callers give as
+    they are: they stay s and are declared as multiples of k. What remains is `guards`, and `holes`: values
     that the trace excludes inside a range, which a guard op cannot say.
     """
 
@@ -47,17 +48,22 @@ class SymbolTable:
         symbols: Sequence[sympy.Symbol],
         ranges: Mapping[sympy.Symbol, ValueRanges[Any]],
         guards: Iterable[Any] = (),
+        numbers: Collection[sympy.Symbol] = (),
     ):
         known = set(symbols)  # torch also guards on sizes inside the program, which follow from those of the inputs
         facts = [fact for guard in guards for fact in _conjuncts(guard) if fact.free_symbols <= known]
         factors = _factors(facts)
         self._values: dict[sympy.Symbol, Expr] = {}
         self._ranges: dict[str, _Range] = {}
+        self._multiples: dict[str, int] = {}
+        self._count = len(symbols)
         self.guards = []
         self.holes = []
         for number, one in enumerate(symbols):
             factor, name = factors.get(one, 1), f"s{number}"
             low, high = _limits(ranges.get(one))
+            if one in numbers:
+                self._multiples[name], factor = factor, 1
             self._values[one] = symbol(name) * factor
             self._ranges[name] = _Range(-(-low // factor), None if high is None else high // factor)
         for left, right in _relations(facts, sympy.Eq):
@@ -93,9 +99,19 @@ class SymbolTable:
             raise UnsupportedNodeError("asserts a condition of sizes that never holds")
         self._require_all(facts)
 
+    def equal_to(self, value: Expr) -> str:
+        """A new symbol for a number that callers give, under the guard that it is `value`."""
+        name = f"s{self._count}"
+        self._count += 1
+        self._ranges[name] = _Range(0, None)
+        self.guards.append((symbol(name) - value, "=="))
+        return name
+
     def operations(self) -> list[Operation]:
         """The `sym.symbol` and `sym.guard` ops of the module."""
-        declared: list[Operation] = [SymbolOp(name, r.low, r.high) for name, r in self._ranges.items()]
+        declared: list[Operation] = [
+            SymbolOp(name, r.low, r.high, self._multiples.get(name, 1)) for name, r in self._ranges.items()
+        ]
         return declared + [GuardOp(expr, relation) for expr, relation in self.guards]
 
     def _leaf(self, one: sympy.Symbol) -> Expr:
