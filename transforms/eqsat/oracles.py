@@ -97,10 +97,10 @@ def reduced_view(outer: MapAttr, shape: ShapeAttr, axes: DenseArrayBase, space: 
     return reduced_map(outer, shape, MapAttr(maps.identity(space.rank)), axes, space)
 
 
-def is_row(index_map: MapAttr, shape: ShapeAttr) -> ShapeAttr | None:
-    """The shape, if the view repeats a vector along the last dimension."""
+def is_row(index_map: MapAttr, shape: ShapeAttr, source: ShapeAttr) -> ShapeAttr | None:
+    """The shape, if the view repeats the whole of a vector along the last dimension."""
     last = canonical(IndexMap(shape.rank, (index(shape.rank - 1),)), shape.data) if shape.rank else None
-    return shape if index_map.data == last else None
+    return shape if index_map.data == last and source.data == shape.data[-1:] else None
 
 
 def is_product(lhs: MapAttr, rhs: MapAttr, axes: DenseArrayBase, space: ShapeAttr) -> ShapeAttr | None:
@@ -204,7 +204,7 @@ ORACLES: Mapping[str, Oracle] = MappingProxyType(
             ("reduced-axes", 2, reduced_axes),
             ("reduced-map", 5, reduced_map),
             ("reduced-view", 4, reduced_view),
-            ("is-row", 2, is_row),
+            ("is-row", 3, is_row),
             ("is-product", 4, is_product),
             ("is-wide", 1, is_wide),
             ("is-narrow", 1, is_narrow),

@@ -73,7 +73,9 @@ def test_an_encoder_layer_reaches_every_named_form(whole: bool, rng: np.random.G
     before = module.clone()
     EqsatPass(numerics="fused").apply(Context(), module)
     module.verify()
-    assert names(module) >= LAYER
+    # A row that its mask empties is zeros in sdpa and NaN in a softmax: the whole op does not become the other.
+    assert names(module) >= (LAYER - {"hlir.softmax"} if whole else LAYER)
+    assert not whole or "hlir.softmax" not in names(module)
     assert epilogues(module) >= {"none", "bias", "bias_gelu", "bias_add"}
     for symbols in ({"b": 2, "s": 3}, {"b": 1, "s": 1}):
         inputs = random_inputs(find_function(module, "main"), rng, symbols)

@@ -18,7 +18,7 @@ from ....dialects.hlir.types import MapAttr, ScalarAttr, ShapeAttr
 from ....dialects.sym.expr import Expr, index
 from ....dialects.sym.substitute import index_numbers, substitute_indices
 from ..rule import Ask, Candidate, Match, Operand, Proposal, Rule, Strictness, Theory, rewrite
-from ..signature import pattern
+from ..signature import pattern, quote
 from .contraction import NOT_GIVEN, contract
 from .spelling import number
 from .views import view
@@ -36,28 +36,61 @@ def _equals(a: str, b: str) -> str:
     return pattern(EqualOp, [], [a, b])
 
 
-def unguarded(dtype: DType) -> tuple[Rule, ...]:
-    """The guards against rows of nothing but -inf, which real numbers do not need: the sum is at least e^0."""
+def _top(dtype: DType, x: str, shape: str) -> str:
+    """The maximum of a row as sdpa subtracts it: 0 for a row of nothing but -inf."""
+    return _select(_equals(x, number(float("-inf"), dtype, shape)), number(0.0, dtype, shape), x)
+
+
+def _divisor(dtype: DType, x: str, shape: str) -> str:
+    """The sum of a row as sdpa divides by it: 1 for a row of nothing but -inf."""
+    return _select(_equals(x, number(0.0, dtype, shape)), number(1.0, dtype, shape), x)
+
+
+def guards(dtype: DType) -> tuple[Rule, ...]:
+    """The guards against rows of nothing but -inf, which rows of numbers do not need: their sum is at least e^0.
+
+    Scores that are a product are numbers, and lose the guards. A mask may hold -inf: such rows are zeros in sdpa, and
+    must stay so, but where a program divides without guards they may be added.
+    """
     top = pattern(MaxOp, ["axes", NOT_GIVEN], ["z"])
     total = pattern(SumOp, ["axes", NOT_GIVEN], [_exponential(view("m", "t", top))])
-    finite = _select(_equals("x", number(float("-inf"), dtype, "s0")), number(0.0, dtype, "s1"), "x")
-    nonzero = _select(_equals("x", number(0.0, dtype, "s0")), number(1.0, dtype, "s1"), "x")
-    name, real = dtype.name, Strictness.REAL
+    name, real, dtypes = dtype.name, Strictness.REAL, (dtype.name,)
+    product = f"(= z {_SCORES})"
+    row = _exponential(view("m", "t", _top(dtype, top, "s")))
+    guarded = _divisor(dtype, pattern(SumOp, ["axes", NOT_GIVEN], [row]), "s")
     return (
-        rewrite(f"finite value {name}", finite, "x", strictness=real, dtypes=(name,)),
         rewrite(
-            f"sum of exponentials {dtype.name}",
-            nonzero,
+            f"finite maximum {name}",
+            _top(dtype, "x", "s"),
             "x",
-            strictness=Strictness.REAL,
-            where=f"(= x {total})",
-            dtypes=(dtype.name,),
+            strictness=real,
+            where=f"(= x {top}) {product}",
+            dtypes=dtypes,
+        ),
+        rewrite(
+            f"sum of exponentials {name}",
+            _divisor(dtype, "x", "s"),
+            "x",
+            strictness=real,
+            where=f"(= x {total}) {product}",
+            dtypes=dtypes,
+        ),
+        rewrite(
+            f"guarded softmax {name}",
+            pattern(DivOp, [], [_exponential(view("m", "t", top)), view("m", "t", "x")]),
+            pattern(DivOp, [], [row, view("m", "t", guarded)]),
+            strictness=real,
+            where=f"(= x {total}) (= s (dims-of x)) (= {quote(str(dtype.attr))} (dtype-of x))",
+            dtypes=dtypes,
         ),
     )
 
 
 def _scaled(x: str, number_: str, shape: str) -> str:
     return pattern(MulOp, [], [x, pattern(ConstantOp, [number_, shape], [])])
+
+
+_SCORES = _scaled(contract("qm", "km", "kaxes", "kspace", "q", "k"), "scale", "sshape")
 
 
 def _scale_out(left: bool) -> Rule:
@@ -74,8 +107,8 @@ def _scale_out(left: bool) -> Rule:
 
 
 RULES: tuple[Rule, ...] = (
-    *unguarded(F32),
-    *unguarded(F64),
+    *guards(F32),
+    *guards(F64),
     _scale_out(True),
     _scale_out(False),
     rewrite(
@@ -146,7 +179,6 @@ def _output_indices(
     return {**sources, last: index(4), rank: index(3)}, last
 
 
-_SCORES = _scaled(contract("qm", "km", "kaxes", "kspace", "q", "k"), "scale", "sshape")
 _NOTHING = pattern(ConstantOp, ["nothing", "nshape"], [])
 _MASKED: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("attention", _SCORES, ()),

@@ -13,19 +13,20 @@ EXTRAS = (("a", "b"), ("a", "b", "x0"))
 """Operands of a call that still has room for an extra operand."""
 
 
-def _rule(name: str, lhs: str, rhs: str, narrow: bool, *asks: Ask) -> Rule:
+def _rule(name: str, lhs: str, rhs: str, narrow: bool, *asks: Ask, where: str = "") -> Rule:
     """Both rules of an epilogue: in a narrow type the value is rounded once less than before, over the reals the
     same."""
     dtype = Ask("kind", "is-narrow" if narrow else "is-wide", "dt")
     strictness = Strictness.REAL if narrow else Strictness.EXACT
     name = f"narrow {name}" if narrow else name
     dtypes = NARROW if narrow else ()
-    return rewrite(name, lhs, rhs, *asks, dtype, strictness=strictness, where="(= dt (dtype-of a))", dtypes=dtypes)
+    where = f"(= dt (dtype-of a)) {where}"
+    return rewrite(name, lhs, rhs, *asks, dtype, strictness=strictness, where=where, dtypes=dtypes)
 
 
 def _rules(narrow: bool) -> list[Rule]:
     found: list[Rule] = []
-    row = Ask("row", "is-row", "bm bt")
+    row, dims = Ask("row", "is-row", "bm bt dr"), "(= dr (dims-of bias))"
     for operands in EXTRAS:
         call, count = matmul("ep", *operands), len(operands) - 2
         bias, rest = pattern(AddOp, [], [call, view("bm", "bt", "bias")]), pattern(AddOp, [], [call, "rest"])
@@ -34,7 +35,7 @@ def _rules(narrow: bool) -> list[Rule]:
         )
         if count == 0:
             biased = matmul("then", *operands, "bias")
-            found.append(_rule("bias", bias, biased, narrow, row, Ask("then", "then-bias", "ep")))
+            found.append(_rule("bias", bias, biased, narrow, row, Ask("then", "then-bias", "ep"), where=dims))
         relu = pattern(ReluOp, [], [call])
         found.append(
             _rule(f"relu after {count}", relu, matmul("then", *operands), narrow, Ask("then", "then-relu", "ep"))

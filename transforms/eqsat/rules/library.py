@@ -36,9 +36,9 @@ RULES: tuple[Rule, ...] = (
         cast("dt", pattern(AddOp, [], [_NARROW_PRODUCT, view("bm", "bt", cast("dc", "bias"))])),
         matmul("biased", "a", "b", "bias", accumulate=NOT_GIVEN),
         Ask("biased", "biased-library-epilogue", "lm rm axes space da db dt"),
-        Ask("row", "is-row", "bm bt"),
+        Ask("row", "is-row", "bm bt dr"),
         Ask("ok", "computes-in", "dt dc"),
-        where=f"{OPERANDS} (= dt (dtype-of b)) (= dt (dtype-of bias))",
+        where=f"{OPERANDS} (= dt (dtype-of b)) (= dt (dtype-of bias)) (= dr (dims-of bias))",
         dtypes=NARROW,
     ),
 )
