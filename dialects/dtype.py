@@ -72,6 +72,17 @@ class DType:
         return float(ml_dtypes.finfo(self.numpy).eps)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
     @property
+    def extremes(self) -> tuple[float | int, float | int]:
+        """The smallest and the largest value: infinities where a float type has them, its largest numbers where not."""
+        if not self.is_float:
+            info = np.iinfo(self.numpy)
+            return int(info.min), int(info.max)
+        if np.isinf(float(self.scalar(self.encode(float("inf"))))):
+            return -float("inf"), float("inf")
+        largest = float(ml_dtypes.finfo(self.numpy).max)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        return -largest, largest
+
+    @property
     def compute(self) -> DType:
         """The type a scalar function of this one is computed in: f32 for narrower floats, itself otherwise."""
         return F32 if self.is_float and self.bits < 32 else self

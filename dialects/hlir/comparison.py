@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
-from ..dtype import DTYPES, F32, FLOATS, I1
+from ..dtype import DTYPES, F32, FLOATS, I1, INTEGERS
 from ..op import Array, tensor_of
 from .bitwise import BitAndOp, BitOrOp, BitXorOp
 from .builder import GraphBuilder
@@ -113,7 +113,7 @@ class RemainderOp(BinaryComposite):
     ATEN: ClassVar = ("aten.remainder.Tensor",)
     SPELLING: ClassVar = "remainder"
     DOMAIN: ClassVar = NUMBERS
-    SAMPLES: ClassVar = samples(FLOATS[:4], 2, I1)
+    SAMPLES: ClassVar = (*samples(FLOATS[:4], 2, I1), *samples(INTEGERS, 2, F32, 1.0, 9.0)[: len(INTEGERS)])
 
     def function(self, *args: Array) -> Array:
         rest = np.fmod(args[0], args[1])

@@ -165,7 +165,7 @@ class ModOp(Binary):
     ATEN: ClassVar = ("aten.fmod.Tensor",)
     SPELLING: ClassVar = "mod"
     DOMAIN: ClassVar = NUMBERS
-    SAMPLES: ClassVar = samples(FLOATS[:4], 2, I1)
+    SAMPLES: ClassVar = (*samples(FLOATS[:4], 2, I1), *samples(INTEGERS, 2, F32, 1.0, 9.0)[: len(INTEGERS)])
 
     def function(self, *args: Array) -> Array:
         return np.fmod(args[0], args[1])

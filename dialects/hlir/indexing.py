@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from ..dtype import F32, FLOATS, I32, I64
+from ..dtype import F32, FLOATS, I1, I32, I64
 from ..errors import EvaluationError
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
 from .properties import axis_property
@@ -70,7 +70,8 @@ class GatherOp(TensorOp):
 class ScatterOp(TensorOp):
     """x with the slices at `indices` along `axis` combined with `updates`; mode is set, add, mul, maximum or minimum.
 
-    updates has the shape that gather(x, indices) has. With `set`, duplicate indices leave one of their updates.
+    updates has the shape that gather(x, indices) has. With `set`, duplicate indices leave one of their updates. Of
+    booleans add and maximum are "or", mul and minimum are "and".
     """
 
     name = "hlir.scatter"
@@ -79,6 +80,15 @@ class ScatterOp(TensorOp):
         *(
             Sample(
                 (tensor_type([7, 3], F32), tensor_type([2], I64), tensor_type([2, 3], F32)),
+                {"axis": IntAttr(0), "mode": StringAttr(mode)},
+                low=0,
+                high=2,
+            )
+            for mode in SCATTER_MODES[1:]
+        ),
+        *(
+            Sample(
+                (tensor_type([4, 3], I1), tensor_type([5], I64), tensor_type([5, 3], I1)),
                 {"axis": IntAttr(0), "mode": StringAttr(mode)},
                 low=0,
                 high=2,

@@ -3,7 +3,6 @@ has no meaning."""
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -140,7 +139,7 @@ class MaxOp(Reduction):
 
     @classmethod
     def identity(cls, dtype: DType) -> float | int:
-        return -inf if dtype.is_float else int(np.iinfo(dtype.numpy).min)
+        return dtype.extremes[0]
 
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], identity: Array) -> Array:
@@ -157,7 +156,7 @@ class MinOp(Reduction):
 
     @classmethod
     def identity(cls, dtype: DType) -> float | int:
-        return inf if dtype.is_float else int(np.iinfo(dtype.numpy).max)
+        return dtype.extremes[1]
 
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], identity: Array) -> Array:

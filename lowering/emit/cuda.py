@@ -109,18 +109,6 @@ def _bits() -> dict[str, str]:
     }
 
 
-def _literals() -> dict[str, str]:
-    table = {
-        "inf.f32": INFINITY,
-        "nan.f32": NAN,
-        "inf.f64": "__longlong_as_double(0x7ff0000000000000LL)",
-        "nan.f64": "__longlong_as_double(0x7fffffffffffffffLL)",
-    }
-    for narrow, (_, round_) in NARROW.items():
-        table |= {f"inf.{narrow}": round_.format(INFINITY), f"nan.{narrow}": round_.format(NAN)}
-    return table
-
-
 def cp_async(printer: TextPrinter, op: Operation) -> None:
     """Where the predicate is false nothing is read: 0 valid bytes, from an address that need not exist."""
     assert isinstance(op, CpAsyncOp)
@@ -186,7 +174,12 @@ CUDA = SimtTarget(
     ),
     expressions={**arithmetic.EXPRESSIONS, **control.EXPRESSIONS, **simt.EXPRESSIONS},
     statements={**control.STATEMENTS, **simt.STATEMENTS, **NV_STATEMENTS},
-    literals=_literals(),
+    literals={
+        "inf.f32": INFINITY,
+        "nan.f32": NAN,
+        "inf.f64": "__longlong_as_double(0x7ff0000000000000LL)",
+        "nan.f64": "__longlong_as_double(0x7fffffffffffffffLL)",
+    },
     vector_declaration="struct alignas({align}) {name} {{ {element} e[{n}]; }};",
     unroll="#pragma unroll",
     restrict="__restrict__",

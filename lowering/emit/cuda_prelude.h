@@ -51,7 +51,7 @@ struct AlbOr { template <class T> static __device__ __forceinline__ T of(T a, T 
 template <class Combiner, int Width, class T> ALB_DEVICE T alb_reduce_warp(T value) {
 #pragma unroll
   for (int lanes = Width / 2; lanes > 0; lanes /= 2)
-    value = Combiner::of(value, __shfl_xor_sync(0xffffffffu, value, lanes));
+    value = Combiner::of(value, (T)__shfl_xor_sync(0xffffffffu, value, lanes));  // narrow integers come back as int
   return value;
 }
 

@@ -104,13 +104,6 @@ def _bits() -> dict[str, str]:
     }
 
 
-def _literals() -> dict[str, str]:
-    table = {"inf.f32": "INFINITY", "nan.f32": "NAN"}
-    for narrow, (_, round_) in NARROW.items():
-        table |= {f"inf.{narrow}": round_.format("INFINITY"), f"nan.{narrow}": round_.format("NAN")}
-    return table
-
-
 class MetalTarget(SimtTarget):
     """Metal has a matrix type beside the scalars."""
 
@@ -179,7 +172,7 @@ METAL = MetalTarget(
     ),
     expressions={**arithmetic.EXPRESSIONS, **control.EXPRESSIONS, **simt.EXPRESSIONS},
     statements={**control.STATEMENTS, **simt.STATEMENTS, **APPLE_STATEMENTS},
-    literals=_literals(),
+    literals={"inf.f32": "INFINITY", "nan.f32": "NAN"},
     vector_declaration="struct alignas({align}) {name} {{ {element} e[{n}]; }};",
     unroll="#pragma unroll",
     restrict="",

@@ -158,15 +158,17 @@ class TextPrinter:
             return "true" if value else "false"
         if isinstance(value, int) and not kind.startswith(("f", "bf")):
             return integer_literal(value, 64 if kind == "index" else int(kind.lstrip("siu")))
-        number = float(value)
+        if kind in ("f32", "f64"):
+            return self._float_literal(float(value), kind)
+        # The sign goes in before the conversion: what stands for a narrow float may be its bits.
+        return self.call(f"cast.f32.{kind}", kind, [self._float_literal(float(value), "f32")])
+
+    def _float_literal(self, number: float, kind: str) -> str:
         if math.isnan(number) or math.isinf(number):
             word = "nan" if math.isnan(number) else "inf"
             text = self.target.literals.get(f"{word}.{kind}", "NAN" if word == "nan" else "INFINITY")
             return f"(-{text})" if math.copysign(1.0, number) < 0 and word == "inf" else text
-        if kind == "f64":
-            return signed(repr(number))
-        text = signed(f"{decimal(np.float32(number))}f")
-        return text if kind == "f32" else self.call(f"cast.f32.{kind}", kind, [text])
+        return signed(f"{decimal(np.float32(number))}f") if kind == "f32" else signed(repr(number))
 
     # Functions
 

@@ -35,6 +35,7 @@ LANES = 128
 """Neighbouring elements that one piece of work takes side by side."""
 ELEMENT_COST = 10
 """An element of an irregular op, where an addition costs 1."""
+ON_BOOLEANS = {"add": arith.OrIOp, "maximum": arith.OrIOp, "mul": arith.AndIOp, "minimum": arith.AndIOp}
 COMBINERS: Mapping[str, type[Reduction]] = {"add": SumOp, "mul": ProdOp, "maximum": MaxOp, "minimum": MinOp}
 
 
@@ -207,7 +208,10 @@ class ScatterLoops:
         update_at = (*at[: self.axis], *position, *at[self.axis + 1 :])
         update = it.values.value(op.updates, update_at, body)
         target = it.emit(address(self.dims, at), body)
-        if op.mode.data != "set":
+        if op.mode.data != "set" and dtype.is_bool:
+            before = body.add(LoadOp(self.pointer, target))
+            update = body.add(ON_BOOLEANS[op.mode.data](before, update))
+        elif op.mode.data != "set":
             before = widen(body.add, body.add(LoadOp(self.pointer, target)), dtype)
             wide = RULES[op.mode.data](body.add, dtype, [before, widen(body.add, update, dtype)])
             update = narrow(body.add, wide, dtype)

@@ -106,6 +106,8 @@ def prefers_flat(space: IndexSpace, nest: Nest) -> bool:
         return True
     if not _scratch_is_small(space, nest.body.ops):
         return False
+    if any(space.known(extent) is None for loop in loops for extent in loop.extents):
+        return True  # a loop whose length only its own thread knows
     return _few_iterations(space, loops) or _strides_favour_threads(space, nest, loops)
 
 

@@ -48,6 +48,16 @@ def test_narrow_floats_round_to_nearest_even(run: Run, kind: str, dtype: Any):
     np.testing.assert_array_equal(z, x.astype(dtype).astype(np.float32))
 
 
+@pytest.mark.parametrize(("kind", "dtype"), [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
+def test_infinite_constants_of_narrow_floats(run: Run, kind: str, dtype: Any):
+    body = f"""
+      %low = arith.constant 0x{"FC00" if kind == "f16" else "FF80"} : {kind}
+      simt.store %low, %x[%t] : {kind}, !simt.ptr<{kind}, global>, i32"""
+    x = np.zeros(64, dtype)
+    run(kernel(body, f"%x: !simt.ptr<{kind}, global>, %n: i32"), [x], {"n": 1})
+    assert (x.astype(np.float32) == -np.inf).all()
+
+
 UNARY: dict[str, Callable[[Array], Array]] = {
     "math.exp": np.exp,
     "math.exp2": np.exp2,
