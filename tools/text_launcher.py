@@ -5,12 +5,9 @@ It is how translation validation follows a program past `map-threads` and `emit`
 
 from __future__ import annotations
 
-import ctypes
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +18,16 @@ from ..dialects.errors import EvaluationError
 from ..dialects.host import ProgramOp, SourceOp, programs
 from ..dialects.simt import KernelOp
 from ..dialects.sym.substitute import evaluate_int
-from ..lowering.emit.simt_runner import compile_for_shim, run_on_shim
+from ..lowering.emit.c_runner import LoadedProgram
+from ..lowering.emit.simt_runner import Language, compile_for_shim, run_on_shim
 from ..lowering.toolchain.cc import compile_c
 from ..lowering.toolchain.object_cache import ObjectCache
 from ..lowering.toolchain.shim import ShimModule
-from ..runtime.abi import ABI_VERSION, ARENA_ALIGNMENT, STATUS, Host
+from ..runtime.abi import ARENA_ALIGNMENT
 from ..runtime.config import configuration
 from ..runtime.devices.openblas import find_gemm
 
 Array = NDArray[Any]
-GpuLanguage = Literal["cuda", "metal"]
 
 
 class TextLauncher:
@@ -58,13 +55,13 @@ class TextLauncher:
     @cached_property
     def _kernels(self) -> ShimModule:
         kernels = [op for op in self._module.ops if isinstance(op, KernelOp)]
-        return compile_for_shim(kernels, cast(GpuLanguage, self._program.target.data), self._cache)
+        return compile_for_shim(kernels, cast(Language, self._program.target.data), self._cache)
 
     def _run_source(self, source: SourceOp, buffers: Sequence[Array | None], symbols: Mapping[str, int]) -> None:
         name, entry = source.sym_name.data, source.entry.data
         if name not in self._texts:
             kinds = [parameter.data for parameter in source.parameters]
-            language = cast(GpuLanguage, source.language.data)
+            language = cast(Language, source.language.data)
             self._texts[name] = ShimModule.compile(source.text.data, language, {entry: kinds}, self._cache)
         grid = [evaluate_int(extent.data, symbols) for extent in source.grid]
         block = [extent.data for extent in source.block]
@@ -75,19 +72,10 @@ class TextLauncher:
     def _run_c(self, source: SourceOp, buffers: Sequence[Array | None], symbols: Mapping[str, int]) -> None:
         settings = configuration()
         code = compile_c(source.text.data, cache=self._cache).code
-        host = Host(version=ABI_VERSION, threads=settings.threads, gemm=find_gemm(settings.blas))
         *arrays, arena = buffers
         assert arena is not None
         space = np.full(arena.nbytes + ARENA_ALIGNMENT, 0xFF, np.uint8)
         start = space.ctypes.data + -space.ctypes.data % ARENA_ALIGNMENT
-        pointers = (ctypes.c_void_p * max(1, len(arrays)))(*(None if a is None else a.ctypes.data for a in arrays))
         values = [symbols[op.symbol.data] for op in self._program.symbols]
-        numbers = (ctypes.c_int64 * max(1, len(values)))(*values)
-        # The library stays mapped after its file is gone.
-        with tempfile.TemporaryDirectory(prefix="albumen-check-") as folder:
-            path = Path(folder, "program.so")
-            path.write_bytes(code)
-            entry = getattr(ctypes.CDLL(str(path)), source.entry.data)
-        status = int(entry(pointers, numbers, ctypes.c_void_p(start), ctypes.byref(host)))
-        if status:
-            raise EvaluationError(f"the program failed: {STATUS[status][1]}", op=source)
+        program = LoadedProgram(code, source.entry.data)
+        program.run(arrays, values, settings.threads, arena=start, gemm=find_gemm(settings.blas))

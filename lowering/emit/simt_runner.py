@@ -8,11 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from xdsl.ir import Operation
-
-from ...dialects.errors import EvaluationError
-from ...dialects.host import SourceOp
-from ...dialects.op import Array
 from ...dialects.simt import KernelOp, PtrType
 from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import evaluate_int
@@ -67,40 +62,3 @@ def run_on_shim(
         [*arrays, *scalars],
         order="reverse" if reverse else "forward",
     )
-
-
-class ShimLauncher:
-    """Runs the steps of a GPU program where dialects.host.interpreter has no meaning for them: sources and simt
-    kernels.
-
-    Equal texts are compiled once; a compiled object is also kept in `cache`.
-    """
-
-    def __init__(self, cache: ObjectCache | None = None, language: Language = "cuda"):
-        self.cache = cache
-        self.language: Language = language
-        """What simt kernels are printed as; a source has its own language."""
-        self._modules: dict[str, ShimModule] = {}
-
-    def __call__(self, op: Operation, buffers: Sequence[Array | None], symbols: Mapping[str, int]) -> None:
-        arrays: list[Argument] = list(buffers)
-        if isinstance(op, KernelOp):
-            text = SOURCES[self.language]([op])
-            module = self._module(text, self.language, op.sym_name.data, parameter_kinds(op))
-            run_on_shim(module, op, arrays, symbols)
-            return
-        if not isinstance(op, SourceOp) or op.language.data not in SOURCES:
-            raise EvaluationError("the CPU shim runs simt kernels and CUDA and Metal texts", op=op)
-        entry = op.entry.data
-        language: Language = "cuda" if op.language.data == "cuda" else "metal"
-        module = self._module(op.text.data, language, entry, [kind.data for kind in op.parameters])
-        grid = [evaluate_int(extent.data, symbols) for extent in op.grid]
-        if min(grid) >= 1:
-            scalars = [symbols[name.data] for name in op.symbols]
-            block = [extent.data for extent in op.block]
-            module.launch(entry, grid, block, op.shared.data, [*arrays, *scalars])
-
-    def _module(self, text: str, language: Language, kernel: str, kinds: Sequence[str]) -> ShimModule:
-        if text not in self._modules:
-            self._modules[text] = ShimModule.compile(text, language, {kernel: list(kinds)}, self.cache)
-        return self._modules[text]

@@ -12,10 +12,11 @@ from xdsl.dialects.func import FuncOp
 
 from albumen.dialects.evaluate import evaluate_function, random_inputs
 from albumen.dialects.host.interpreter import run_program
-from albumen.lowering.emit.simt_runner import Language, ShimLauncher
+from albumen.lowering.emit.simt_runner import Language
 from albumen.lowering.options import CompileOptions
 from albumen.lowering.pipeline import lower_module
 from albumen.lowering.toolchain.object_cache import MemoryCache
+from albumen.tools.text_launcher import TextLauncher
 
 
 @pytest.mark.parametrize("target", ["cuda", "metal"])
@@ -23,7 +24,7 @@ def test_encoder(encoder: Callable[..., ModuleOp], rng: np.random.Generator, tar
     module = encoder(1, whole=False)
     lowered = module.clone()
     lower_module(lowered, CompileOptions(target=target))
-    launcher = ShimLauncher(MemoryCache())
+    launcher = TextLauncher(lowered, MemoryCache())
     function = next(op for op in module.ops if isinstance(op, FuncOp))
     for symbols in ({"b": 2, "s": 3}, {"b": 1, "s": 17}, {"b": 0, "s": 2}):
         inputs: list[Any] = random_inputs(function, rng, symbols)
