@@ -23,6 +23,13 @@ def closest(word: str, choices: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else f"use one of: {', '.join(names)}"
 
 
+def check_target(target: str, targets: Iterable[str] = TARGETS) -> None:
+    """Raise OptionError unless the target is one of these."""
+    names = list(targets)
+    if target not in names:
+        raise OptionError(f"there is no target {target!r} here", hint=closest(target, names))
+
+
 @dataclass(frozen=True)
 class CompileOptions:
     """How to compile a module.

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from ..runtime.artifact import write_artifact
     from ..runtime.cache import DiskCache
     from ..runtime.config import configuration
-    from .model_file import check_suffix, compile_exported, read_text, reporting
+    from .model_file import check_suffix, compile_exported, read_module, reporting
     from .progress import StreamProgress
 
     bar = StreamProgress()
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         if options.model.suffix == ".pt2":
             artifact = compile_exported(options.model, chosen, progress, cache)
         else:
-            artifact = compile_module(read_text(options.model), chosen, progress, cache)
+            artifact = compile_module(read_module(options.model), chosen, progress, cache)
         write_artifact(options.output, artifact)
 
     def work() -> None:

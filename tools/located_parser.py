@@ -5,10 +5,11 @@ from __future__ import annotations
 import bisect
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..dialects.errors import CompileError
 
@@ -21,6 +22,11 @@ class LocatedParser(Parser):
         self._file = StringAttr(name)
         self._line_starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
         self._line_offset = line_offset
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        if self._current_token.kind is MLIRTokenKind.EOF:
+            self.raise_error("expected a module or an operation, found none")
+        return super().parse_module(allow_implicit_module)
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start

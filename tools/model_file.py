@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 def check_suffix(path: Path, suffixes: Sequence[str]) -> None:
     """Refuse a file that is no model of these kinds, or is not there."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder, not a file", str(path))
     if path.suffix not in suffixes:
         kinds = {".pt2": "a .pt2 file that torch.export.save wrote", ".mlir": "IR text in an .mlir file"}
         hint = "pass " + " or ".join(kinds[suffix] for suffix in suffixes)
-        raise OptionError(f"{path}: a name that ends in {path.suffix!r} is no model", hint=hint)
+        raise OptionError(f"a name that ends in {path.suffix!r} is no model", hint=hint)
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
 
@@ -48,9 +50,19 @@ def compile_exported(path: Path, options: CompileOptions, progress: Progress, ca
     return compile_file(path, options, progress, cache)
 
 
-def read_text(path: Path) -> ModuleOp:
+def decode(data: bytes, name: str) -> str:
+    """The content of a file as text; `name` is the file's, for the error that it is none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "pass IR text; `albumen run` takes an artifact, `albumen import` a .pt2 file"
+        raise OptionError("the file is not UTF-8 text", where=f"{name}:{line}", hint=hint) from error
+
+
+def read_module(path: Path) -> ModuleOp:
     """Parse and verify a file of IR text."""
-    module = LocatedParser(make_context(), path.read_text(), str(path)).parse_module()
+    module = LocatedParser(make_context(), decode(path.read_bytes(), str(path)), str(path)).parse_module()
     verify(module)
     return module
 

@@ -22,6 +22,7 @@ from ..lowering.passes import pass_loaders
 from ..lowering.reproducer import ModulePrinter, as_compile_error, write_reproducer
 from .diagnostics import Diagnostic, expectations, from_compile_error, from_parse_error, unexpected, verify
 from .located_parser import LocatedParser
+from .model_file import decode
 from .observers import Observer, PrintIR, TimePasses
 from .registry import dialect_loaders
 
@@ -210,8 +211,8 @@ class AlbumenOpt(xDSLOptMain):
     def read_input(self) -> str:
         """The whole input as text."""
         if self.args.input_file is None:
-            return sys.stdin.buffer.read().decode()
-        return Path(self.args.input_file).read_text()
+            return decode(sys.stdin.buffer.read(), self.get_input_name())
+        return decode(Path(self.args.input_file).read_bytes(), self.get_input_name())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -221,8 +222,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return driver.run_all()
     except CompileError as error:
         print(from_compile_error(error, "albumen-opt"), file=sys.stderr)
-    except (OSError, UnicodeDecodeError) as error:
-        print(Diagnostic("albumen-opt", 0, str(error)), file=sys.stderr)
+    except OSError as error:
+        print(Diagnostic("albumen-opt", 0, f"{error.filename}: {error.strerror or error}"), file=sys.stderr)
     except ShrinkException:
         print("Success, can shrink")
         return 0

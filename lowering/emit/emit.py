@@ -10,16 +10,15 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import simt
-from ...dialects.errors import LoweringError, OptionError
+from ...dialects.errors import LoweringError
 from ...dialects.host import ProgramOp, SourceOp, programs
 from ...dialects.loop import KernelOp
 from ...dialects.loop.kernel import kernels_of
 from ...dialects.sym.expr import Expr, constant
 from ...runtime.abi import ENTRY
+from ..options import check_target
 from .c_entry import entry_text
 from .c_program import kernel_source, program_source
-
-GPU_TARGETS = ("cuda", "metal")
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,11 @@ class EmitPass(ModulePass):
     """c, cuda or metal."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_target(self.target)
         if self.target == "c":
             emit_c(op)
-        elif self.target in GPU_TARGETS:
-            emit_gpu(op, self.target)
         else:
-            raise OptionError(f"emit has no target {self.target!r}", hint="choose c, cuda or metal")
+            emit_gpu(op, self.target)
 
 
 def emit_c(module: ModuleOp) -> None:
@@ -69,15 +67,16 @@ def program_text(program: ProgramOp, kernels: list[KernelOp]) -> SourceOp:
 
 def emit_gpu(module: ModuleOp, target: str) -> None:
     """The source of each simt kernel."""
+    for kernel in list(simt.kernels_of(module)):
+        Rewriter.replace_op(kernel, gpu_source(kernel, target), [])
+
+
+def gpu_source(kernel: simt.KernelOp, target: str) -> SourceOp:
+    """The text of a simt kernel with its launch."""
     from .cuda import cuda_source
     from .metal import metal_source
 
-    printed = cuda_source if target == "cuda" else metal_source
-    for kernel in list(simt.kernels_of(module)):
-        Rewriter.replace_op(kernel, _gpu_source(kernel, target, printed([kernel])), [])
-
-
-def _gpu_source(kernel: simt.KernelOp, target: str, text: str) -> SourceOp:
+    text = cuda_source([kernel]) if target == "cuda" else metal_source([kernel])
     name = kernel.sym_name.data
     grid: list[Expr] = [extent.data for extent in kernel.grid]
     grid += [constant(1)] * (3 - len(grid))

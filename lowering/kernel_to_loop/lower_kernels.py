@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...dialects.errors import LoweringError, OptionError
+from ...dialects.errors import LoweringError
 from ...dialects.hlir.creation import RandomBitsOp
 from ...dialects.hlir.indexing import ScatterOp
 from ...dialects.hlir.ordering import ScanOp, SortOp
@@ -20,6 +20,7 @@ from ...dialects.kernel.launch import FusedOp, IrregularOp, MatmulOp
 from ...dialects.loop import KernelOp
 from ...dialects.sym.bounds import Interval
 from ...dialects.sym.dialect import declared_bounds
+from ..options import check_target
 from ..templates.matmul import matmul_kernel
 from .expand import expand_contractions
 from .frame import promise_alignment
@@ -28,8 +29,6 @@ from .irregular import ScatterLoops, lower_scan
 from .matmul import is_product_of_matrices, lower_matmul
 from .random_bits import RandomBits
 from .sorting import SortLoops
-
-TARGETS = ("c", "cuda", "metal")
 
 
 def lower_kernel(function: FuncOp, module: ModuleOp, target: str = "c", arch: str = "") -> Operation:
@@ -92,8 +91,6 @@ class LowerKernelsPass(ModulePass):
     """The architecture of the target, for templates that need one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target not in TARGETS:
-            hint = f"choose one of {', '.join(TARGETS)}"
-            raise OptionError(f"lower-kernels has no target {self.target!r}", hint=hint)
+        check_target(self.target)
         for function in list(kernel_functions(op)):
             Rewriter.replace_op(function, lower_kernel(function, op, self.target, self.arch), [])

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...dialects.errors import OptionError
 from ...dialects.loop import KernelOp
+from ..options import check_target
 from .mapping import LIMITS, map_kernel
 
 
@@ -32,9 +32,6 @@ class MapThreadsPass(ModulePass):
     """The architecture of the target, for templates that need one; maps are the same for all."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.target not in LIMITS:
-            raise OptionError(
-                f"map-threads has no target {self.target!r}", hint=f"choose one of {', '.join(sorted(LIMITS))}"
-            )
+        check_target(self.target, LIMITS)
         for kernel in [one for one in op.ops if isinstance(one, KernelOp)]:
             Rewriter.replace_op(kernel, map_kernel(kernel, op, LIMITS[self.target]), [])

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.errors import OptionError
 from ...dialects.hlir.arithmetic import CosOp, ErfOp, ExpOp, GeluOp, LogOp, RsqrtOp, SigmoidOp, SiluOp, TanhOp
 from ...dialects.hlir.comparison import RemainderOp
 from ...dialects.hlir.contraction import ContractOp
@@ -21,6 +20,7 @@ from ...dialects.op import Kind, TensorOp, tensor_of
 from ...dialects.sym.dialect import SymbolOp
 from ...dialects.sym.expr import Expr
 from ...dialects.sym.substitute import evaluate_int, index_numbers
+from ..options import check_target
 from ..planning.library_call import matmul_config
 
 TYPICAL = 128
@@ -82,8 +82,7 @@ def machine_of(target: str) -> Machine:
     Raises:
         OptionError: no such target.
     """
-    if target not in MACHINES:
-        raise OptionError(f"no target is called {target!r}", hint=f"use one of: {', '.join(MACHINES)}")
+    check_target(target, MACHINES)
     return MACHINES[target]
 
 

@@ -119,7 +119,11 @@ def nvrtc_report() -> CompilerReport:
 def _compile(job: CudaJob) -> CudaBinary:
     includes = (f"-I{directory}" for directory in directories_for(job.source))
     options = [f"--gpu-architecture={job.arch}", *OPTIONS, *includes]
-    code, log = NvrtcLibrary().compile(job.source, SOURCE_NAME, options, job.form)
+    library = NvrtcLibrary()
+    code, log = library.compile(job.source, SOURCE_NAME, options, job.form)
+    if code is None and "invalid value for --gpu-architecture" in log:
+        known = ", ".join(f"sm_{number}" for number in library.architectures())
+        raise ToolchainError(f"NVRTC {library.version()} has no architecture {job.arch!r}", hint=f"use one of: {known}")
     if code is None:
         raise refused("NVRTC", job.source, SOURCE_NAME, ["nvrtc", *options, SOURCE_NAME], log)
     return CudaBinary(code, job.form, job.arch, parse_ptxas_log(log), log)

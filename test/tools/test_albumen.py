@@ -80,6 +80,16 @@ def test_malformed_text_names_the_line(graph: Path, capsys: pytest.CaptureFixtur
     assert "Traceback" not in error
 
 
+def test_files_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    binary = tmp_path / "binary.mlir"
+    binary.write_bytes(b"\x89\xb4")
+    assert main(["compile", str(binary), "-o", str(tmp_path / "out.alb")]) == 1
+    assert capsys.readouterr().err.startswith(f"{binary}:1: error: the file is not UTF-8 text\n")
+    assert main(["compile", str(tmp_path), "-o", str(tmp_path / "out.alb")]) == 1
+    assert capsys.readouterr().err == f"albumen compile: error: {tmp_path}: a folder, not a file\n"
+    assert not (tmp_path / "out.alb").exists()
+
+
 def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(text: str) -> None:
         raise KeyboardInterrupt

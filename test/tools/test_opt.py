@@ -137,11 +137,16 @@ def test_bad_pipelines(source: Path, capsys: pytest.CaptureFixture[str], argumen
 
 def test_missing_and_binary_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none.mlir")]) == 1
-    assert "No such file" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"albumen-opt: error: {tmp_path}/none.mlir: No such file or directory\n"
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"albumen-opt: error: {tmp_path}: Is a directory\n"
     binary = tmp_path / "binary.mlir"
-    binary.write_bytes(b"\xff\xfe\x00")
+    binary.write_bytes(b"// text\n\xff\xfe\x00")
     assert main([str(binary)]) == 1
-    assert "error: " in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"{binary}:2: error: the file is not UTF-8 text\n  to do: ")
+    binary.write_bytes(b"// nothing\n")
+    assert main([str(binary)]) == 1
+    assert "error: expected a module or an operation, found none" in capsys.readouterr().err
 
 
 GRAPH = """func.func @f(%x: !hlir.tensor<[4], f32>) -> !hlir.tensor<[4], f32> {

@@ -1,7 +1,7 @@
 // RUN: %opt %s -p 'lower-kernels{target=c}' | %filecheck %s
 // RUN: not %opt %s -p 'lower-kernels{target=vulkan}' 2>&1 | %filecheck %s --check-prefix=TARGET
 
-// TARGET: lower-kernels has no target 'vulkan'
+// TARGET: lower-kernels: there is no target 'vulkan' here
 
 // The weights are packed as columns, the rows read where they lie; the heads of the result are runs of 32 columns.
 // CHECK-LABEL: loop.kernel @heads
