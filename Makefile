@@ -50,5 +50,7 @@ format: $(VENV) ## Format the code and fix what ruff can fix
 bench: $(VENV) ## Time Albumen beside eager and Inductor (ARGS="SUITE --vs inductor,eager")
 	$(PYTHON) -m bench $(ARGS)
 
-docs: $(VENV) ## Run the code blocks of README.md, CONTRIBUTING.md and docs/
+docs: $(VENV) ## Write docs/support.md and docs/aten.md; run the code blocks of README.md, CONTRIBUTING.md and docs/
+	$(PYTHON) tools/dev/support_table.py
+	$(PYTHON) tools/dev/aten_table.py
 	$(PYTHON) tools/dev/run_docs.py README.md CONTRIBUTING.md docs/*.md
