@@ -111,13 +111,13 @@ def check_dominance(module: Operation) -> None:
         raise ContractError(f"values are used before they are defined, by:{_listing(found)}", op=found[0])
 
 
-def check_level(module: ModuleOp, level: str | Level, *, stage: str = "") -> None:
+def check_level(module: ModuleOp, level: str | Level, *, stage: str = "", hint: str = "") -> None:
     """Raise ContractError unless every op of the module is legal at the level and, where it applies, dominated."""
     contract = LEVELS[level] if isinstance(level, str) else level
     found: list[Operation] = []
     _illegal_ops(module, contract, contract.ops, found)
     if found:
         message = f"the module is not at level {contract.name}, which does not allow:{_listing(found)}"
-        raise ContractError(message, op=found[0], stage=stage)
+        raise ContractError(message, op=found[0], stage=stage, hint=hint)
     if contract.dominance:
         check_dominance(module)

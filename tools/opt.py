@@ -16,9 +16,10 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..dialects.errors import CompileError, OptionError
-from ..lowering.levels import check_dominance
+from ..lowering.levels import check_dominance, check_level
 from ..lowering.options import closest
 from ..lowering.passes import pass_loaders
+from ..lowering.pipeline import STAGES
 from ..lowering.reproducer import ModulePrinter, as_compile_error, write_reproducer
 from .diagnostics import Diagnostic, expectations, from_compile_error, from_parse_error, unexpected, verify
 from .located_parser import LocatedParser
@@ -33,6 +34,18 @@ FLAGS = (
     ("--print-ir-after-failure", "print the IR after a pass that failed"),
     ("--check-each", "evaluate the module before and after each pass on random inputs and compare"),
 )
+
+
+def check_input(one: ModulePass, module: ModuleOp) -> None:
+    """Refuse a module that is not at the level which a stage of the compile takes. The passes from graph to graph run
+    on any module."""
+    target = getattr(one, "target", "")
+    for stage in STAGES:
+        lowers = (stage.level_before, stage.level_after) != ("graph", "graph")
+        if stage.name == one.name and lowers and (target in stage.targets or not target):
+            made_by = [other.name for other in STAGES if other.level_after == stage.level_before != "graph"]
+            hint = f"run {made_by[0]} and what comes before it first" if made_by else ""
+            check_level(module, stage.level_before, stage=stage.name, hint=hint)
 
 
 class AlbumenOpt(xDSLOptMain):
@@ -141,6 +154,7 @@ class AlbumenOpt(xDSLOptMain):
     def _apply(self, one: ModulePass, module: ModuleOp, watching: Sequence[Observer]) -> None:
         for observer in watching:
             observer.before(one, module)
+        check_input(one, module)
         one.apply(self.ctx, module)
         self.verify(module)
         for observer in watching:
