@@ -3,9 +3,7 @@ it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,17 +18,25 @@ from .options import CompileOptions
 from .toolchain.cc import compile_c, find_c_compiler
 
 if TYPE_CHECKING:
+    from .artifact.alternatives import Alternatives
+    from .toolchain.nvrtc import CudaBinary
     from .toolchain.object_cache import ObjectCache
 
 METAL_ARCH = "metal3"
 """The Metal feature set that sources are written for; the device compiles them."""
 
 
-def build_artifact(module: ModuleOp, options: CompileOptions, cache: ObjectCache | None = None) -> Artifact:
+def build_artifact(
+    module: ModuleOp,
+    options: CompileOptions,
+    cache: ObjectCache | None = None,
+    alternatives: Alternatives | None = None,
+) -> Artifact:
     """The artifact of a module with one host.program and the sources of its kernels.
 
     For target c the one source of the program becomes a shared object; for cuda each source becomes a cubin of
-    `options.arch`; for metal the sources travel as they are. Constants that the compiler made are in the weights.
+    `options.arch`, and one that spills registers is replaced by another of the `alternatives` of its kernel; for metal
+    the sources travel as they are. Constants that the compiler made are in the weights.
 
     Raises:
         ToolchainError: a compiler is missing or refuses a text.
@@ -41,11 +47,12 @@ def build_artifact(module: ModuleOp, options: CompileOptions, cache: ObjectCache
     program = found[0]
     texts = {op.sym_name.data: op for op in sources(module)}
     weights = _weights(program)
-    writer = ProgramWriter(program, texts)
     if options.target == "c":
-        written, blobs, report = _compile_c(writer, texts, options, cache)
+        written, blobs, report = _compile_c(program, texts, options, cache)
+    elif options.target == "cuda":
+        written, blobs, report = _compile_cuda(program, texts, options, cache, alternatives)
     else:
-        written, blobs, report = _compile_gpu(writer, texts, options, cache)
+        written, blobs, report = _write_gpu(program, texts, {}, "metal", options.arch or METAL_ARCH)
     check_program(written)
     arena = program.arena
     if arena is not None:
@@ -57,10 +64,11 @@ Compiled = tuple[HostProgram, dict[str, bytes], dict[str, str]]
 
 
 def _compile_c(
-    writer: ProgramWriter, texts: Mapping[str, SourceOp], options: CompileOptions, cache: ObjectCache | None
+    program: ProgramOp, texts: Mapping[str, SourceOp], options: CompileOptions, cache: ObjectCache | None
 ) -> Compiled:
     if len(texts) != 1:
         raise LoweringError(f"a program of target c has one source, found {len(texts)}", stage="compile")
+    writer = ProgramWriter(program, texts)
     (source,) = texts.values()
     text = source.text.data
     made = compile_c(text, compiler=find_c_compiler(options.compiler or None), cache=cache)
@@ -76,24 +84,33 @@ def _compile_c(
     return replace(written, entry=entry), blobs, {"compiler": made.compiler}
 
 
-def _compile_gpu(
-    writer: ProgramWriter, texts: Mapping[str, SourceOp], options: CompileOptions, cache: ObjectCache | None
+def _compile_cuda(
+    program: ProgramOp,
+    texts: Mapping[str, SourceOp],
+    options: CompileOptions,
+    cache: ObjectCache | None,
+    alternatives: Alternatives | None,
 ) -> Compiled:
+    from .artifact.cubins import compile_kernels
     from .toolchain.nvrtc import DEFAULT_ARCH, compile_cuda
 
-    arch = options.arch or (DEFAULT_ARCH if options.target == "cuda" else METAL_ARCH)
-    blobs = {digest_of(op.text.data.encode()): op.text.data.encode() for op in texts.values()}
-    binaries: dict[str, str] = {}
+    arch = options.arch or DEFAULT_ARCH
 
-    def cubin(source: SourceOp) -> bytes:
-        return compile_cuda(source.text.data, arch=arch, cache=cache).code
+    def compile_text(text: str) -> CudaBinary:
+        return compile_cuda(text, arch=arch, cache=cache, reject=False)
 
-    if options.target == "cuda":
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            made = pool.map(cubin, texts.values())
-            for name, code in zip(texts, made, strict=True):
-                binaries[name] = digest_of(code)
-                blobs[binaries[name]] = code
+    made = compile_kernels(texts, alternatives, arch, compile_text)
+    used = {name: cubin.source for name, cubin in made.items()}
+    codes = {name: cubin.binary.code for name, cubin in made.items()}
+    written, blobs, _ = _write_gpu(program, used, codes, "cuda", arch)
+    return written, blobs, {f"kernel {name}": cubin.report for name, cubin in made.items() if cubin.report}
+
+
+def _write_gpu(
+    program: ProgramOp, texts: Mapping[str, SourceOp], codes: Mapping[str, bytes], target: str, arch: str
+) -> Compiled:
+    writer = ProgramWriter(program, texts)
+    binaries = {name: digest_of(code) for name, code in codes.items()}
     kernels = [
         Kernel(
             name=name,
@@ -105,7 +122,9 @@ def _compile_gpu(
         )
         for name, source in texts.items()
     ]
-    return writer.program(options.target, arch, kernels), blobs, {}
+    blobs = {digest_of(op.text.data.encode()): op.text.data.encode() for op in texts.values()}
+    blobs |= {binaries[name]: code for name, code in codes.items()}
+    return writer.program(target, arch, kernels), blobs, {}
 
 
 def _weights(program: ProgramOp) -> dict[str, Weight]:

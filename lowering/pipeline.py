@@ -24,6 +24,7 @@ from .reproducer import as_compile_error, module_text, write_atomically, write_r
 
 if TYPE_CHECKING:
     from ..runtime.artifact import Artifact
+    from .artifact.alternatives import Alternatives
     from .toolchain.object_cache import ObjectCache
 
 
@@ -84,17 +85,24 @@ class Dump:
         return folder / f"reproduce-{stage}.mlir"
 
 
-def lower_module(module: ModuleOp, options: CompileOptions, progress: Progress = SILENT) -> None:
-    """Run every stage on a graph-level module, in place, up to source text. A failing stage leaves a reproducer."""
+def lower_module(module: ModuleOp, options: CompileOptions, progress: Progress = SILENT) -> Alternatives | None:
+    """Run every stage on a graph-level module, in place, up to source text. A failing stage leaves a reproducer.
+
+    For target cuda, gives the matmuls as they were at the program level: `build_artifact` takes another schedule of
+    one whose code does not fit the device.
+    """
     context = Context()
     dump = Dump(options.dump_ir)
     dump.write("import", module)
     start = module.clone()
     stages = stages_for(options)
     passes: list[ModulePass] = []
+    alternatives: Alternatives | None = None
     for number, stage in enumerate(stages, 1):
         progress.stage(stage.name, number, len(stages) + 1)
         passes.append(stage.make(options))
+        if stage.level_before == "program" and options.target == "cuda":
+            alternatives = _alternatives(module)
         try:
             run_stage(stage, passes[-1], context, module)
         except Exception as error:
@@ -105,6 +113,13 @@ def lower_module(module: ModuleOp, options: CompileOptions, progress: Progress =
                 raise
             raise known from error
         dump.write(stage.name, module)
+    return alternatives
+
+
+def _alternatives(module: ModuleOp) -> Alternatives:
+    from .artifact.alternatives import Alternatives
+
+    return Alternatives(module)
 
 
 def run_stage(stage: Stage, one: ModulePass, context: Context, module: ModuleOp) -> None:
@@ -122,9 +137,9 @@ def compile_module(
     from .build_artifact import build_artifact
 
     working = module.clone()
-    lower_module(working, options, progress)
+    alternatives = lower_module(working, options, progress)
     total = len(stages_for(options)) + 1
     progress.stage("compile", total, total)
-    artifact = build_artifact(working, options, cache)
+    artifact = build_artifact(working, options, cache, alternatives)
     progress.finished()
     return artifact
