@@ -13,8 +13,9 @@ from xdsl.dialects.equivalence import YieldOp as GraphYieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects.errors import InternalError
+from ...dialects.errors import InternalError, OptionError
 from ...dialects.hlir.loop import LoopOp
+from ...dialects.kernel import CallMatmulOp
 from ...dialects.op import TensorOp
 from ...transforms.canonicalize import CanonicalizePass
 from ...transforms.simplify_positions import SimplifyPositionsPass
@@ -30,6 +31,9 @@ class ExtractPass(ModulePass):
 
     `libraries` names the library ops that may be chosen (kernel.call_matmul). A module without e-graphs only has its
     composites expanded. The result is canonical, and computes elementwise ops before broadcasts.
+
+    Raises:
+        OptionError: a name in `libraries` that is no library op.
     """
 
     name: ClassVar[str] = "extract"
@@ -38,6 +42,8 @@ class ExtractPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         libraries = frozenset(self.libraries)
+        for unknown in sorted(libraries - {CallMatmulOp.name}):
+            raise OptionError(f"no library op is called {unknown!r}", stage="extract", hint=f"use {CallMatmulOp.name}")
         model = CostModel(machine_of(self.target), representative(op))
         for region in op.regions:
             for block in region.blocks:

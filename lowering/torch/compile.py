@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
 from ...runtime.artifact import Artifact, write_artifact
@@ -39,7 +39,12 @@ def compile_model(
     Raises:
         OptionError: an unknown option.
         UnsupportedError: with everything in the model that cannot be compiled.
+        TypeError: what was given is no module, or its arguments are no sequence.
     """
+    if not isinstance(cast(object, model), torch.nn.Module):
+        raise TypeError(f"albumen.compile takes a torch.nn.Module, found {type(model).__name__}")
+    if isinstance(cast(object, args), torch.Tensor):
+        raise TypeError("albumen.compile takes the model's arguments as a sequence: write (x,) for one tensor")
     tensors = [t for t in pytree.tree_leaves((args, kwargs or {})) if isinstance(t, torch.Tensor)]
     tensors += [*model.parameters(), *model.buffers()]
     device = device_of(tensors)
@@ -95,6 +100,7 @@ class CompiledModel:
         self._out_spec: Any = exported.call_spec.out_spec
         arguments = [spec.arg for spec in specs[first:]]
         self._fixed = [(i, a.value) for i, a in enumerate(arguments) if isinstance(a, ConstantArgument)]
+        self._tensors = [i for i, a in enumerate(arguments) if isinstance(a, TensorArgument)]
         self._count = len(arguments)
         self._plain_arguments = not self._fixed and _is_flat(self._in_spec)
         self._plain_result = bool(self._out_spec.is_leaf())
@@ -109,8 +115,18 @@ class CompiledModel:
             values: list[Any] = list(args)
         else:
             values = self._flattened(args, kwargs)
-        results = self._run(values)
+        try:
+            results = self._run(values)
+        except AttributeError:  # what is no tensor has no strides; looking before every call would cost each of them
+            self._check_tensors(values)
+            raise
         return results[0] if self._plain_result else pytree.tree_unflatten(list(results), self._out_spec)
+
+    def _check_tensors(self, values: Sequence[Any]) -> None:
+        for position in self._tensors:
+            if not isinstance(values[position], torch.Tensor):
+                found = type(values[position]).__name__
+                raise LaunchError(f"argument {position}: expected a tensor, found {found}", hint="pass a torch.Tensor")
 
     def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         values, spec = pytree.tree_flatten((args, kwargs))

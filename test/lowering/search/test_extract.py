@@ -10,6 +10,7 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from albumen.dialects.errors import OptionError
 from albumen.dialects.op import Kind, TensorOp
 from albumen.lowering.levels import check_level
 from albumen.lowering.search.dag import Node, select
@@ -74,3 +75,8 @@ def test_a_large_graph_is_quick() -> None:
     start = time.perf_counter()
     assert len(select(classes, [599])) == 600
     assert time.perf_counter() - start < 2.0
+
+
+def test_an_unknown_library_is_refused(encoder: Encoder) -> None:
+    with pytest.raises(OptionError, match=r"no library op is called 'nope'"):
+        ExtractPass(libraries=("kernel.call_matmul", "nope")).apply(Context(), encoder(whole=True))

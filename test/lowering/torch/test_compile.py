@@ -245,3 +245,19 @@ def test_a_program_uses_as_many_threads_as_torch() -> None:
         torch.set_num_threads(before)
     executable: Any = vars(compiled.program)["_executable"]
     assert executable.host.threads == 1
+
+
+@pytest.mark.parametrize("value", [None, [1.0], 2, np.ones((2, 3), np.float32)], ids=["none", "list", "int", "numpy"])
+def test_what_is_no_tensor_is_refused_by_name(value: Any) -> None:
+    model, x = nn.Linear(3, 2).eval(), torch.ones(2, 3)
+    with pytest.raises(LaunchError, match="argument 0: expected a tensor, found"):
+        albumen.compile(model, (x,))(value)
+
+
+def test_only_modules_and_sequences_of_arguments_are_compiled() -> None:
+    x: Any = torch.ones(2)
+    function: Any = torch.relu
+    with pytest.raises(TypeError, match=r"takes a torch\.nn\.Module"):
+        albumen.compile(function, (x,))
+    with pytest.raises(TypeError, match="as a sequence"):
+        albumen.compile(nn.ReLU(), x)
