@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from .dtype import DTYPES, DType
 from .errors import TypeRuleError
+from .hlir.conversion import SelectOp
 from .hlir.dialect import HLIR
-from .hlir.elementwise import SelectOp
 from .op import Sample, TensorOp
 
 

@@ -17,8 +17,9 @@ from xdsl.passes import ModulePass
 from ..dialects.dtype import I32, I64
 from ..dialects.hlir.arithmetic import NegOp, SubOp
 from ..dialects.hlir.comparison import LessEqualOp, MinimumOp, NotEqualOp
+from ..dialects.hlir.conversion import CastOp, SelectOp
 from ..dialects.hlir.creation import ConstantOp, IotaOp
-from ..dialects.hlir.elementwise import AddOp, CastOp, EqualOp, FloorDivOp, LessThanOp, MaximumOp, MulOp, SelectOp
+from ..dialects.hlir.elementwise import AddOp, EqualOp, FloorDivOp, LessThanOp, MaximumOp, MulOp
 from ..dialects.hlir.index_map import IndexMap, canonical
 from ..dialects.hlir.indexing import GatherOp
 from ..dialects.hlir.types import MapAttr, ScalarAttr, ShapeAttr

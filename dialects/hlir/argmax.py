@@ -15,8 +15,9 @@ from .bitwise import BitOrOp
 from .builder import GraphBuilder
 from .comparison import IsNanOp
 from .composite import Composite
+from .conversion import SelectOp
 from .creation import IotaOp
-from .elementwise import EqualOp, SelectOp
+from .elementwise import EqualOp
 from .normalization import dim_scalar
 from .pointwise import NUMBERS
 from .properties import axis_property

@@ -15,8 +15,9 @@ from .arithmetic import ExpOp, SubOp, scaled
 from .builder import GraphBuilder
 from .comparison import LessEqualOp
 from .composite import Composite
+from .conversion import SelectOp, cast_array
 from .creation import IotaOp
-from .elementwise import AddOp, DivOp, EqualOp, SelectOp, cast_array
+from .elementwise import AddOp, DivOp, EqualOp
 from .index_map import IndexMap
 from .linear import contract
 from .reduction import MaxOp, SumOp

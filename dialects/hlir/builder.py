@@ -80,6 +80,6 @@ class GraphBuilder:
 
     def cast(self, x: SSAValue, dtype: DType) -> SSAValue:
         """x in another dtype, or x itself where it has it."""
-        from .elementwise import CastOp
+        from .conversion import CastOp
 
         return x if tensor_of(x).dtype == dtype else self.emit(CastOp, [x], dtype=dtype.attr)

@@ -11,7 +11,8 @@ from ..op import Array, tensor_of
 from .bitwise import BitAndOp, BitOrOp, BitXorOp
 from .builder import GraphBuilder
 from .composite import BinaryComposite, UnaryComposite
-from .elementwise import AddOp, EqualOp, LessThanOp, ModOp, SelectOp
+from .conversion import SelectOp
+from .elementwise import AddOp, EqualOp, LessThanOp, ModOp
 from .pointwise import BITS, NUMBERS, samples
 
 

@@ -14,7 +14,8 @@ from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dt
 from ..sym.expr import index
 from ..sym.substitute import index_numbers, substitute_indices
 from .builder import GraphBuilder
-from .elementwise import CastOp, MulOp, cast_array
+from .conversion import CastOp, cast_array
+from .elementwise import MulOp
 from .index_map import IndexMap
 from .pointwise import NUMBERS
 from .reduction import SumOp, check_axes

@@ -14,7 +14,8 @@ from ..sym.expr import Expr, constant, floordiv, index
 from .arranging import PadOp
 from .builder import GraphBuilder
 from .composite import Composite
-from .elementwise import AddOp, cast_array
+from .conversion import cast_array
+from .elementwise import AddOp
 from .index_map import IndexMap
 from .linear import contract
 from .pointwise import NUMBERS

@@ -3,35 +3,19 @@
 from xdsl.ir import Dialect
 
 from ..op import TensorOp
+from .activation import GeluOp, ReluOp, SigmoidOp, SiluOp
 from .argmax import ArgmaxOp
-from .arithmetic import (
-    AbsOp,
-    CeilOp,
-    CosOp,
-    ErfOp,
-    ExpOp,
-    GeluOp,
-    LogOp,
-    NegOp,
-    ReluOp,
-    RsqrtOp,
-    SigmoidOp,
-    SiluOp,
-    SubOp,
-    TanhOp,
-    TruncDivOp,
-)
+from .arithmetic import AbsOp, CeilOp, CosOp, ErfOp, ExpOp, LogOp, NegOp, RsqrtOp, SubOp, TanhOp, TruncDivOp
 from .arranging import ConcatOp, PadOp
 from .attention import SdpaOp
 from .bitwise import BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp
 from .comparison import BitNotOp, IsNanOp, LessEqualOp, MinimumOp, NotEqualOp, RemainderOp
 from .contraction import ContractOp
+from .conversion import BitcastOp, CastOp, SelectOp
 from .convolution import ConvOp, MaxPoolOp
 from .creation import ConstantOp, IotaOp, LiteralOp, RandomBitsOp
 from .elementwise import (
     AddOp,
-    BitcastOp,
-    CastOp,
     DivOp,
     EqualOp,
     Exp2Op,
@@ -45,7 +29,6 @@ from .elementwise import (
     MulOp,
     RecipOp,
     RoundEvenOp,
-    SelectOp,
     SinOp,
     SqrtOp,
     TruncOp,

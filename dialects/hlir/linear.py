@@ -13,7 +13,8 @@ from ..sym.expr import index
 from .builder import GraphBuilder
 from .composite import Composite
 from .contraction import ContractOp, contraction_properties
-from .elementwise import AddOp, cast_array
+from .conversion import cast_array
+from .elementwise import AddOp
 from .index_map import IndexMap, canonical
 from .types import ShapeAttr, TensorType, tensor_type
 

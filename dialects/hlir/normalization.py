@@ -15,8 +15,9 @@ from ..sym.expr import Expr, constant, index
 from .arithmetic import RsqrtOp, SubOp
 from .builder import GraphBuilder
 from .composite import Composite
+from .conversion import cast_array
 from .creation import IotaOp
-from .elementwise import AddOp, DivOp, MulOp, cast_array
+from .elementwise import AddOp, DivOp, MulOp
 from .index_map import IndexMap
 from .properties import int_property, property_of
 from .reduction import SumOp

@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 
 from ..dtype import F32, FLOATS, I1, I64
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
-from .elementwise import cast_array
+from .conversion import cast_array
 from .pointwise import NUMBERS
 from .properties import axis_property
 from .types import TensorType, tensor_type

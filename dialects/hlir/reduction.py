@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 
 from ..dtype import BF16, F32, FLOATS, I1, DType, dtype_of
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
-from .elementwise import cast_array
+from .conversion import cast_array
 from .pointwise import NUMBERS
 from .types import TensorType, axes_attr, axes_of, tensor_type
 

@@ -13,7 +13,8 @@ from ..op import Array, Environment, Sample, require_dtype, require_operands, te
 from .arithmetic import ExpOp, LogOp, SubOp
 from .builder import GraphBuilder
 from .composite import Composite
-from .elementwise import DivOp, cast_array
+from .conversion import cast_array
+from .elementwise import DivOp
 from .properties import axis_property
 from .reduction import MaxOp, SumOp
 from .types import TensorType, axes_attr, tensor_type

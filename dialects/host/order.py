@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..sym.bounds import Bounds, proves_nonnegative
-from ..sym.expr import Atom, Expr, monomial_expr
+from ..sym.expr import Expr, monomial_expr
+from ..sym.monomial import Atom
 
 MOST_CHOICES = 32
 """Up to how many ways to choose arguments of maxima are tried."""

@@ -11,10 +11,11 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from xdsl.traits import Pure
 
 from ..dtype import F32, FLOATS, DType, dtype_of
-from ..hlir.arithmetic import GeluOp, ReluOp
+from ..hlir.activation import GeluOp, ReluOp
 from ..hlir.builder import GraphBuilder
 from ..hlir.contraction import ContractOp, contract_arrays, contraction_properties, infer_contraction
-from ..hlir.elementwise import AddOp, Elementwise, cast_array
+from ..hlir.conversion import cast_array
+from ..hlir.elementwise import AddOp, Elementwise
 from ..hlir.index_map import IndexMap
 from ..hlir.types import MapAttr, ShapeAttr, TensorType, axes_of, tensor_type
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, tensor_of

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import gcd
 
-from .expr import Atom, Expr, Monomial, constant, divide_monomial, floordiv, lift, maximum, monomial_expr, symbol
+from .expr import Expr, constant, floordiv, lift, maximum, monomial_expr, symbol
+from .monomial import Atom, Monomial, divide_monomial
 from .substitute import substitute_indices, substitute_symbols, symbol_names
 
 

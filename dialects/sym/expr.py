@@ -10,54 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from math import gcd
-from typing import Literal, TypeAlias, Union
+from typing import TypeAlias, Union
 
-AtomKey: TypeAlias = tuple[object, ...]
-Monomial: TypeAlias = tuple[tuple["Atom", int], ...]
+from .monomial import Atom, AtomKey, Monomial, divide_monomial, make_atom, monomial_key, multiply_monomials
+
 Term: TypeAlias = tuple[Monomial, int]
 IntLike: TypeAlias = Union["Expr", int]
-AtomKind: TypeAlias = Literal["symbol", "index", "floordiv", "max"]
-
-_RANK: dict[AtomKind, int] = {"symbol": 0, "index": 1, "floordiv": 2, "max": 3}
-
-
-class Atom:
-    """An indivisible factor: a symbol, an index variable, a floor division or a maximum. Interned, compared by
-    identity."""
-
-    __slots__ = ("args", "key", "kind", "name", "number")
-
-    kind: AtomKind
-    name: str
-    number: int
-    args: tuple[Expr, ...]
-    key: AtomKey
-
-    def __init__(self, kind: AtomKind, name: str, number: int, args: tuple[Expr, ...]):
-        self.kind = kind
-        self.name = name
-        self.number = number
-        self.args = args
-        self.key = (_RANK[kind], len(name), name, number, tuple(a.key for a in args))
-
-    def __str__(self) -> str:
-        if self.kind == "symbol":
-            return self.name
-        if self.kind == "index":
-            return f"d{self.number}"
-        return f"{self.kind}({', '.join(map(str, self.args))})"
-
-    __repr__ = __str__
-
-
-@cache
-def _atom(kind: AtomKind, name: str = "", number: int = 0, args: tuple[Expr, ...] = ()) -> Atom:
-    return Atom(kind, name, number, args)
-
-
-def _monomial_key(monomial: Monomial) -> AtomKey:
-    # Graded lexicographic order: compatible with multiplication, which polynomial division relies on.
-    return (-sum(power for _, power in monomial), tuple((atom.key, -power) for atom, power in monomial))
 
 
 class Expr:
@@ -71,7 +29,7 @@ class Expr:
 
     def __init__(self, terms: tuple[Term, ...]):
         self.terms = terms
-        self.key = tuple((_monomial_key(m), c) for m, c in terms)
+        self.key = tuple((monomial_key(m), c) for m, c in terms)
         self._hash = hash(self.key)
 
     def __hash__(self) -> int:
@@ -131,7 +89,7 @@ class Expr:
         terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in lift(other).terms:
-                product = _multiply(m1, m2)
+                product = multiply_monomials(m1, m2)
                 terms[product] = terms.get(product, 0) + c1 * c2
         return _make(terms)
 
@@ -161,43 +119,20 @@ def _intern(terms: tuple[Term, ...]) -> Expr:
 def _make(terms: Mapping[Monomial, int]) -> Expr:
     kept = [(m, c) for m, c in terms.items() if c]
     if len(kept) > 1:
-        kept.sort(key=lambda term: _monomial_key(term[0]))
+        kept.sort(key=lambda term: monomial_key(term[0]))
     return _intern(tuple(kept))
-
-
-def _multiply(a: Monomial, b: Monomial) -> Monomial:
-    if not a or not b:
-        return a or b
-    powers = dict(a)
-    for atom, power in b:
-        powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
-
-
-def divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:
-    """a / b if every power stays non-negative, else None."""
-    powers = dict(a)
-    for atom, power in b:
-        rest = powers.get(atom, 0) - power
-        if rest < 0:
-            return None
-        if rest:
-            powers[atom] = rest
-        else:
-            powers.pop(atom, None)
-    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
 
 
 @cache
 def symbol(name: str) -> Expr:
     """The symbol `name`, an unknown integer of the program."""
-    return _intern(((((_atom("symbol", name), 1),), 1),))
+    return _intern(((((make_atom("symbol", name), 1),), 1),))
 
 
 @cache
 def index(number: int) -> Expr:
     """The index variable d<number> of a map."""
-    return _intern(((((_atom("index", "", number), 1),), 1),))
+    return _intern(((((make_atom("index", "", number), 1),), 1),))
 
 
 @cache
@@ -297,7 +232,7 @@ def _floordiv_nested(p: Expr, divisor: Expr) -> Expr:
         if inner is not None:
             x, a = inner.args
             return floordiv(x + a * (p - monomial_expr(*quotients[0])), a * divisor)
-    return _intern(((((_atom("floordiv", args=(p, divisor)), 1),), 1),))
+    return _intern(((((make_atom("floordiv", args=(p, divisor)), 1),), 1),))
 
 
 def ceildiv(p: IntLike, divisor: IntLike) -> Expr:
@@ -318,7 +253,7 @@ def maximum(*values: IntLike) -> Expr:
     kept = sorted((base + offset for base, offset in offsets.items()), key=lambda e: e.key)
     if len(kept) == 1:
         return kept[0]
-    return _intern(((((_atom("max", args=tuple(kept)), 1),), 1),))
+    return _intern(((((make_atom("max", args=tuple(kept)), 1),), 1),))
 
 
 def minimum(*values: IntLike) -> Expr:

@@ -8,7 +8,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from .expr import Atom, Expr, constant, floordiv, index, maximum, symbol
+from .expr import Expr, constant, floordiv, index, maximum, symbol
+from .monomial import Atom
 
 Value = int | NDArray[np.int64]
 

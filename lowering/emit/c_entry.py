@@ -10,7 +10,8 @@ from ...dialects.errors import LoweringError
 from ...dialects.host import CopyOp, LaunchOp, OutputOp, ProgramOp, SliceOp
 from ...dialects.host.types import BufferType
 from ...dialects.loop import KernelOp
-from ...dialects.sym.expr import Atom, Expr
+from ...dialects.sym.expr import Expr
+from ...dialects.sym.monomial import Atom
 from .c_kernel import function_name
 
 

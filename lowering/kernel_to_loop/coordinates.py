@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ...dialects.hlir.index_map import linear_coefficients
 from ...dialects.sym.bounds import Bounds, simplify
-from ...dialects.sym.expr import Atom, Expr, constant, floordiv, index
+from ...dialects.sym.expr import Expr, constant, floordiv, index
+from ...dialects.sym.monomial import Atom
 from ...dialects.sym.substitute import substitute_indices
 from .reads import At, Reader
 

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import SSAValue
 
 from ...dialects.sym.bounds import Bounds, Interval, proves_nonnegative
-from ...dialects.sym.expr import Atom, Expr, constant, monomial_expr
+from ...dialects.sym.expr import Expr, constant, monomial_expr
+from ...dialects.sym.monomial import Atom
 from ...dialects.sym.substitute import index_numbers
 from .scope import Scope
 

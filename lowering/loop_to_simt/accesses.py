@@ -10,7 +10,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.errors import LoweringError
 from ...dialects.loop import AllocOp, CheckIndexOp, LoadOp, OffsetOp, ParallelOp, PtrType, ReduceOp, StoreOp
-from ...dialects.sym.expr import Expr, constant, divide_monomial, monomial_expr
+from ...dialects.sym.expr import Expr, constant, monomial_expr
+from ...dialects.sym.monomial import divide_monomial
 from .index_space import UNBOUNDED, IndexSpace
 
 Resolve = Callable[[SSAValue], tuple[SSAValue, Expr]]

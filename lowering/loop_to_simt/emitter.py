@@ -12,7 +12,8 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType,
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.errors import InternalError
-from ...dialects.sym.expr import Atom, Expr, constant, monomial_expr
+from ...dialects.sym.expr import Expr, constant, monomial_expr
+from ...dialects.sym.monomial import Atom
 from .index_space import IndexSpace
 from .loop_builder import LoopBuilder
 

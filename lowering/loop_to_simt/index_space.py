@@ -11,18 +11,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.sym.bounds import Bounds, Interval, interval, proves_nonnegative, simplify
 from ...dialects.sym.dialect import SymbolOp
-from ...dialects.sym.expr import (
-    Atom,
-    Expr,
-    ceildiv,
-    constant,
-    floordiv,
-    index,
-    maximum,
-    minimum,
-    monomial_expr,
-    symbol,
-)
+from ...dialects.sym.expr import Expr, ceildiv, constant, floordiv, index, maximum, minimum, monomial_expr, symbol
+from ...dialects.sym.monomial import Atom
 
 I32_LIMIT = 1 << 31
 UNBOUNDED = symbol("?")

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.hlir.arithmetic import CosOp, ErfOp, ExpOp, GeluOp, LogOp, RsqrtOp, SigmoidOp, SiluOp, TanhOp
+from ...dialects.hlir.activation import GeluOp, SigmoidOp, SiluOp
+from ...dialects.hlir.arithmetic import CosOp, ErfOp, ExpOp, LogOp, RsqrtOp, TanhOp
 from ...dialects.hlir.comparison import RemainderOp
 from ...dialects.hlir.contraction import ContractOp
 from ...dialects.hlir.elementwise import DivOp, Exp2Op, Log2Op, ModOp, RecipOp, SinOp, SqrtOp

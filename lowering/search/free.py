@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.hlir.arranging import ConcatOp, PadOp
+from ...dialects.hlir.conversion import CastOp
 from ...dialects.hlir.creation import LiteralOp
-from ...dialects.hlir.elementwise import CastOp, Elementwise
+from ...dialects.hlir.elementwise import Elementwise
 from ...dialects.hlir.indexing import GatherOp
 from ...dialects.op import Kind, TensorOp
 

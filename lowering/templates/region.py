@@ -11,8 +11,8 @@ from ...dialects import simt
 from ...dialects.dtype import BF16, F16, F32, I64, dtype_of
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.contraction import ContractOp
+from ...dialects.hlir.conversion import CastOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp
-from ...dialects.hlir.elementwise import CastOp
 from ...dialects.hlir.index_map import IndexMap, compose, flat_address, row_major_strides
 from ...dialects.hlir.pointwise import Elementwise
 from ...dialects.hlir.view import ViewOp

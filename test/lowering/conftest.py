@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from albumen.dialects.dtype import F32, F64, I64, DType
 from albumen.dialects.evaluate import evaluate_function, random_inputs
-from albumen.dialects.hlir.arithmetic import GeluOp
+from albumen.dialects.hlir.activation import GeluOp
 from albumen.dialects.hlir.attention import SdpaOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.elementwise import AddOp, MulOp

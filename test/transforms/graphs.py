@@ -12,7 +12,8 @@ from xdsl.ir import Block, Region, SSAValue
 
 from albumen.dialects.dtype import F32, F64, DType
 from albumen.dialects.hlir import index_map as maps
-from albumen.dialects.hlir.arithmetic import ErfOp, ExpOp, GeluOp, RsqrtOp, SubOp
+from albumen.dialects.hlir.activation import GeluOp
+from albumen.dialects.hlir.arithmetic import ErfOp, ExpOp, RsqrtOp, SubOp
 from albumen.dialects.hlir.attention import SdpaOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.contraction import ContractOp, contraction_properties

@@ -17,7 +17,9 @@ from albumen.dialects.evaluate import evaluate_function
 from albumen.dialects.hlir import arithmetic as ar
 from albumen.dialects.hlir import bitwise as bw
 from albumen.dialects.hlir import comparison as cmp
+from albumen.dialects.hlir import conversion as cv
 from albumen.dialects.hlir import elementwise as el
+from albumen.dialects.hlir.activation import GeluOp
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.creation import IotaOp
@@ -104,9 +106,9 @@ VANISHING: list[tuple[str, Sequence[DType], Build]] = [
     ("minimum of itself", (*FLOAT_TYPES, I32), lambda b, x: [b.emit(cmp.MinimumOp, [x[0], x[0]])]),
     ("neg neg", (*FLOAT_TYPES, *INT_TYPES), lambda b, x: [b.emit(ar.NegOp, [b.emit(ar.NegOp, [x[0]])])]),
     ("not not", (*INT_TYPES, I1), lambda b, x: [b.emit(cmp.BitNotOp, [b.emit(cmp.BitNotOp, [x[0]])])]),
-    ("cast to itself", DTYPES, lambda b, x: [b.emit(el.CastOp, [x[0]], dtype=tensor_of(x[0]).element)]),
+    ("cast to itself", DTYPES, lambda b, x: [b.emit(cv.CastOp, [x[0]], dtype=tensor_of(x[0]).element)]),
     ("there and back", (F16, BF16), lambda b, x: [b.cast(b.cast(x[0], F32), tensor_of(x[0]).dtype)]),
-    ("select of one", DTYPES, lambda b, x: [b.emit(el.SelectOp, [b.emit(el.EqualOp, [x[0], x[0]]), x[0], x[0]])]),
+    ("select of one", DTYPES, lambda b, x: [b.emit(cv.SelectOp, [b.emit(el.EqualOp, [x[0], x[0]]), x[0], x[0]])]),
     ("no axes", (F32, I32), lambda b, x: [b.emit(SumOp, [x[0]], axes=axes_attr([]))]),
     (
         "pad by nothing",
@@ -165,17 +167,17 @@ def test_value_keeping_casts_agree_with_numpy() -> None:
                 patterns = np.arange(1 << narrow.bits, dtype=np.uint16 if narrow.bits > 8 else np.uint8)
                 values = patterns.astype(np.bool_) if narrow.is_bool else patterns.view(narrow.numpy)
                 with np.errstate(all="ignore"):
-                    there = el.cast_array(values, wide)
-                    back = el.cast_array(there, narrow)
+                    there = cv.cast_array(values, wide)
+                    back = cv.cast_array(there, narrow)
                     np.testing.assert_array_equal(back.astype(np.float64), values.astype(np.float64))
 
 
 def test_a_select_with_a_known_or_negated_condition(rng: np.random.Generator) -> None:
     def build(b: GraphBuilder, x: Sequence[SSAValue]) -> list[SSAValue]:
         yes = b.constant(True, tensor_of(x[0]))
-        first = b.emit(el.SelectOp, [yes, x[1], x[2]])
-        second = b.emit(el.SelectOp, [b.emit(cmp.BitNotOp, [x[0]]), x[1], x[2]])
-        third = b.emit(el.SelectOp, [x[0], b.constant(True, tensor_of(x[0])), b.constant(False, tensor_of(x[0]))])
+        first = b.emit(cv.SelectOp, [yes, x[1], x[2]])
+        second = b.emit(cv.SelectOp, [b.emit(cmp.BitNotOp, [x[0]]), x[1], x[2]])
+        third = b.emit(cv.SelectOp, [x[0], b.constant(True, tensor_of(x[0])), b.constant(False, tensor_of(x[0]))])
         return [first, second, third]
 
     f, c = tensor_type([S], F32), tensor_type([S], I1)
@@ -189,7 +191,7 @@ def test_equal_ops_are_joined_and_dead_ones_removed(rng: np.random.Generator) ->
     def build(b: GraphBuilder, x: Sequence[SSAValue]) -> list[SSAValue]:
         b.emit(ar.ExpOp, [b.emit(ar.NegOp, [x[1]])])
         twice = [
-            b.emit(ar.GeluOp, [b.emit(el.AddOp, x)], approximate=StringAttr(form)) for form in ("none", "none", "tanh")
+            b.emit(GeluOp, [b.emit(el.AddOp, x)], approximate=StringAttr(form)) for form in ("none", "none", "tanh")
         ]
         return [b.emit(el.MulOp, twice[:2]), twice[2]]
 
@@ -246,7 +248,7 @@ def test_two_thousand_ops_take_under_half_a_second() -> None:
         for _ in range(250):
             t = b.permute(b.permute(y, [1, 0]), [1, 0])
             scaled = b.emit(el.MulOp, [t, b.constant(1.5, tensor_of(t))])
-            y = b.emit(el.AddOp, [b.emit(ar.GeluOp, [scaled], approximate=StringAttr("none")), b.emit(ar.NegOp, [y])])
+            y = b.emit(el.AddOp, [b.emit(GeluOp, [scaled], approximate=StringAttr("none")), b.emit(ar.NegOp, [y])])
             y = b.emit(el.MulOp, [y, b.constant(1, tensor_of(y))])
         return [y]
 

@@ -16,7 +16,8 @@ from xdsl.ir import SSAValue
 from albumen.dialects.dtype import F32
 from albumen.dialects.errors import OptionError
 from albumen.dialects.evaluate import evaluate_function, random_inputs
-from albumen.dialects.hlir.arithmetic import ReluOp, SubOp, TanhOp
+from albumen.dialects.hlir.activation import ReluOp
+from albumen.dialects.hlir.arithmetic import SubOp, TanhOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.elementwise import AddOp, MulOp
 from albumen.dialects.hlir.linear import LinearOp

@@ -16,17 +16,9 @@ from albumen.dialects.evaluate import evaluate_function
 from albumen.dialects.hlir.arithmetic import NegOp, SubOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.comparison import LessEqualOp, MinimumOp, NotEqualOp
+from albumen.dialects.hlir.conversion import CastOp, SelectOp
 from albumen.dialects.hlir.creation import IotaOp
-from albumen.dialects.hlir.elementwise import (
-    AddOp,
-    CastOp,
-    EqualOp,
-    FloorDivOp,
-    LessThanOp,
-    MaximumOp,
-    MulOp,
-    SelectOp,
-)
+from albumen.dialects.hlir.elementwise import AddOp, EqualOp, FloorDivOp, LessThanOp, MaximumOp, MulOp
 from albumen.dialects.hlir.indexing import GatherOp
 from albumen.dialects.hlir.types import MapAttr, ShapeAttr, tensor_type
 from albumen.dialects.op import TensorOp, tensor_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from albumen.dialects.catalogue import Cell, catalogue, cells
 from albumen.dialects.dtype import DTYPES, DType
-from albumen.dialects.hlir.elementwise import CastOp
+from albumen.dialects.hlir.conversion import CastOp
 from albumen.dialects.op import Sample
 from albumen.lowering.options import TARGETS
 from albumen.tools.support import refusal

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 
+from ...dialects.hlir.conversion import BitcastOp, CastOp, SelectOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp, LiteralOp
-from ...dialects.hlir.elementwise import BitcastOp, CastOp, Elementwise, SelectOp
+from ...dialects.hlir.elementwise import Elementwise
 from ...dialects.hlir.view import ViewOp
 from ...dialects.op import TensorOp
 from .oracles import ORACLES

@@ -9,9 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from ...dialects.dtype import DType
-from ...dialects.hlir.arithmetic import AbsOp, CeilOp, NegOp, ReluOp, SubOp, TruncDivOp
+from ...dialects.hlir.activation import ReluOp
+from ...dialects.hlir.arithmetic import AbsOp, CeilOp, NegOp, SubOp, TruncDivOp
 from ...dialects.hlir.bitwise import BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp
 from ...dialects.hlir.comparison import BitNotOp, MinimumOp
+from ...dialects.hlir.conversion import SelectOp
 from ...dialects.hlir.elementwise import (
     AddOp,
     DivOp,
@@ -21,7 +23,6 @@ from ...dialects.hlir.elementwise import (
     MaximumOp,
     MulOp,
     RoundEvenOp,
-    SelectOp,
     TruncOp,
 )
 from ...dialects.op import TensorOp

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from ...dialects.dtype import DType
 from ...dialects.hlir.arranging import ConcatOp, PadOp
+from ...dialects.hlir.conversion import BitcastOp, CastOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp
-from ...dialects.hlir.elementwise import BitcastOp, CastOp
 from ...dialects.hlir.index_map import IndexMap, canonical, compose, is_identity
 from ...dialects.hlir.reduction import MaxOp, MinOp, ProdOp, Reduction, SumOp
 from ...dialects.hlir.types import MapAttr, TensorType

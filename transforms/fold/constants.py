@@ -6,13 +6,13 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects.errors import EvaluationError
-from ...dialects.hlir.arithmetic import AbsOp, CeilOp, NegOp, ReluOp, SubOp
+from ...dialects.hlir.activation import ReluOp
+from ...dialects.hlir.arithmetic import AbsOp, CeilOp, NegOp, SubOp
 from ...dialects.hlir.comparison import MinimumOp
+from ...dialects.hlir.conversion import BitcastOp, CastOp, SelectOp
 from ...dialects.hlir.creation import ConstantOp, IotaOp, LiteralOp
 from ...dialects.hlir.elementwise import (
     AddOp,
-    BitcastOp,
-    CastOp,
     DivOp,
     Elementwise,
     FloorOp,
@@ -20,7 +20,6 @@ from ...dialects.hlir.elementwise import (
     MulOp,
     RecipOp,
     RoundEvenOp,
-    SelectOp,
     SqrtOp,
     TruncOp,
 )

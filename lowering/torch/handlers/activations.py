@@ -7,10 +7,12 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
-from ....dialects.hlir.arithmetic import AbsOp, ExpOp, NegOp, ReluOp, SigmoidOp, SubOp, TanhOp
+from ....dialects.hlir.activation import ReluOp, SigmoidOp
+from ....dialects.hlir.arithmetic import AbsOp, ExpOp, NegOp, SubOp, TanhOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.comparison import LessEqualOp, MinimumOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, LessThanOp, MaximumOp, MulOp, SelectOp
+from ....dialects.hlir.conversion import SelectOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, LessThanOp, MaximumOp, MulOp
 from ....dialects.op import tensor_of
 from ..call import Call, Handler
 from .mathematics import expm1, formula, like, log1p

@@ -13,8 +13,9 @@ from ....dialects.dtype import F64, I1, I64
 from ....dialects.hlir.arithmetic import ExpOp, LogOp, SubOp
 from ....dialects.hlir.attention import SdpaOp
 from ....dialects.hlir.comparison import LessEqualOp
+from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import IotaOp
-from ....dialects.hlir.elementwise import AddOp, MulOp, SelectOp
+from ....dialects.hlir.elementwise import AddOp, MulOp
 from ....dialects.hlir.index_map import IndexMap
 from ....dialects.hlir.reduction import MaxOp, SumOp
 from ....dialects.hlir.types import MapAttr, ScalarAttr, axes_attr

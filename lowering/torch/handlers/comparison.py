@@ -12,7 +12,8 @@ from ....dialects.dtype import I1
 from ....dialects.hlir.arithmetic import AbsOp
 from ....dialects.hlir.bitwise import BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp
 from ....dialects.hlir.comparison import BitNotOp, IsNanOp, LessEqualOp, MinimumOp, NotEqualOp
-from ....dialects.hlir.elementwise import EqualOp, LessThanOp, MaximumOp, SelectOp
+from ....dialects.hlir.conversion import SelectOp
+from ....dialects.hlir.elementwise import EqualOp, LessThanOp, MaximumOp
 from ....dialects.op import TensorOp, tensor_of
 from ..call import Call, Handler
 from ..promotion import Kind, finish, promote

@@ -9,8 +9,9 @@ from xdsl.ir import SSAValue
 
 from ....dialects.dtype import F32, F64, I64
 from ....dialects.hlir.comparison import LessEqualOp
+from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import IotaOp
-from ....dialects.hlir.elementwise import AddOp, EqualOp, MulOp, SelectOp
+from ....dialects.hlir.elementwise import AddOp, EqualOp, MulOp
 from ....dialects.hlir.index_map import IndexMap
 from ....dialects.hlir.types import MapAttr
 from ....dialects.op import tensor_of

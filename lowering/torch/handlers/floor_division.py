@@ -8,7 +8,8 @@ from ....dialects.hlir.arithmetic import SubOp
 from ....dialects.hlir.bitwise import BitAndOp, BitXorOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.comparison import NotEqualOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, FloorOp, LessThanOp, ModOp, MulOp, SelectOp
+from ....dialects.hlir.conversion import SelectOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, FloorOp, LessThanOp, ModOp, MulOp
 from ....dialects.op import tensor_of
 
 

@@ -15,8 +15,9 @@ from xdsl.ir import OpResult, SSAValue
 
 from ....dialects.dtype import I32, I64
 from ....dialects.hlir.builder import GraphBuilder
+from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import IotaOp
-from ....dialects.hlir.elementwise import AddOp, LessThanOp, MulOp, SelectOp
+from ....dialects.hlir.elementwise import AddOp, LessThanOp, MulOp
 from ....dialects.hlir.index_map import IndexMap, row_major_strides
 from ....dialects.hlir.indexing import GatherOp
 from ....dialects.hlir.normalization import dim_scalar

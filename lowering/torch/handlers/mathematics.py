@@ -13,9 +13,9 @@ from ....dialects.hlir.arithmetic import AbsOp, CosOp, ExpOp, LogOp, NegOp, Rsqr
 from ....dialects.hlir.bitwise import BitAndOp, BitOrOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.comparison import BitNotOp, IsNanOp
+from ....dialects.hlir.conversion import BitcastOp, SelectOp
 from ....dialects.hlir.elementwise import (
     AddOp,
-    BitcastOp,
     DivOp,
     EqualOp,
     Exp2Op,
@@ -24,7 +24,6 @@ from ....dialects.hlir.elementwise import (
     Log2Op,
     MulOp,
     RecipOp,
-    SelectOp,
     SinOp,
     SqrtOp,
     TruncOp,

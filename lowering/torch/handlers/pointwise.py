@@ -11,9 +11,11 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from ....dialects.catalogue import catalogue
-from ....dialects.hlir.arithmetic import AbsOp, CeilOp, GeluOp, LogOp, NegOp, SubOp, TruncDivOp
+from ....dialects.hlir.activation import GeluOp
+from ....dialects.hlir.arithmetic import AbsOp, CeilOp, LogOp, NegOp, SubOp, TruncDivOp
 from ....dialects.hlir.bitwise import BitAndOp, BitOrOp
 from ....dialects.hlir.comparison import RemainderOp
+from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.elementwise import (
     AddOp,
     DivOp,
@@ -24,7 +26,6 @@ from ....dialects.hlir.elementwise import (
     ModOp,
     MulOp,
     RoundEvenOp,
-    SelectOp,
     TruncOp,
 )
 from ....dialects.op import TensorOp, tensor_of

@@ -14,7 +14,8 @@ from ....dialects.dtype import I1, I64, U8
 from ....dialects.hlir.argmax import ArgmaxOp
 from ....dialects.hlir.arithmetic import AbsOp, ExpOp, LogOp, NegOp, SubOp
 from ....dialects.hlir.comparison import BitNotOp, NotEqualOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp, SelectOp, SqrtOp
+from ....dialects.hlir.conversion import SelectOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp, SqrtOp
 from ....dialects.hlir.normalization import dim_scalar
 from ....dialects.hlir.ordering import ScanOp
 from ....dialects.hlir.reduction import MaxOp, MinOp, ProdOp, Reduction, SumOp

@@ -137,7 +137,7 @@ def select_scatter(call: Call) -> SSAValue:
 def embedding_gradient(call: Call) -> SSAValue:
     """The rows of grad_output added up at their indices; the row of padding_idx stays 0."""
     from ....dialects.hlir.comparison import NotEqualOp
-    from ....dialects.hlir.elementwise import SelectOp
+    from ....dialects.hlir.conversion import SelectOp
 
     b = call.b
     call.require("scale_grad_by_freq", False)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
-from ....dialects.hlir.elementwise import BitcastOp
+from ....dialects.hlir.conversion import BitcastOp
 from ....dialects.hlir.index_map import IndexMap, identity
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, floordiv, index, maximum, minimum

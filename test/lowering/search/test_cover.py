@@ -15,7 +15,8 @@ from xdsl.ir import Block, Region, SSAValue
 
 from albumen.dialects.dtype import BF16, F32, I64
 from albumen.dialects.evaluate import evaluate_function, random_inputs
-from albumen.dialects.hlir.arithmetic import ExpOp, ReluOp, SubOp
+from albumen.dialects.hlir.activation import ReluOp
+from albumen.dialects.hlir.arithmetic import ExpOp, SubOp
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.convolution import ConvOp, MaxPoolOp, ints_attr

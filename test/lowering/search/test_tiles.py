@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from albumen.dialects.dtype import BF16, F16, F32, DType
-from albumen.dialects.hlir.arithmetic import GeluOp
+from albumen.dialects.hlir.activation import GeluOp
 from albumen.dialects.hlir.linear import LinearOp
 from albumen.dialects.kernel import MatmulOp
 from albumen.dialects.sym.dialect import SymbolOp

@@ -21,7 +21,8 @@ from xdsl.parser import Parser
 from albumen.dialects.dtype import F32
 from albumen.dialects.errors import CompileError, OptionError
 from albumen.dialects.evaluate import evaluate_function, find_function, random_inputs
-from albumen.dialects.hlir.arithmetic import GeluOp, NegOp
+from albumen.dialects.hlir.activation import GeluOp
+from albumen.dialects.hlir.arithmetic import NegOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.elementwise import AddOp, MulOp
 from albumen.dialects.hlir.ordering import SortOp

@@ -16,6 +16,7 @@ from xdsl.parser import Parser
 
 from albumen.dialects.dtype import BF16, F16, F32, F64, I1, I32, I64, DType
 from albumen.dialects.errors import TypeRuleError
+from albumen.dialects.hlir import conversion as cv
 from albumen.dialects.hlir import elementwise as el
 from albumen.dialects.hlir.arithmetic import ErfOp, ExpOp, NegOp
 from albumen.dialects.hlir.builder import GraphBuilder
@@ -44,7 +45,7 @@ def arguments_of(op: type[TensorOp], dtype: DType) -> list[TensorType] | None:
     """Operand types [s, 3] of an elementwise op, or None where it has no such dtype."""
     assert issubclass(op, el.Elementwise)
     types = [tensor_type([S, 3], dtype)] * op.ARITY
-    if op is el.SelectOp:
+    if op is cv.SelectOp:
         types[0] = tensor_type([S, 3], I1)
     try:
         op.infer(types, settings(op)[0])
@@ -122,7 +123,7 @@ def is_composite(op: type[TensorOp]) -> bool:
 
 def same_dtype(op: type[TensorOp]) -> bool:
     assert issubclass(op, el.Elementwise)
-    return op.RESULT is None and op not in (el.CastOp, el.BitcastOp, el.SelectOp)
+    return op.RESULT is None and op not in (cv.CastOp, cv.BitcastOp, cv.SelectOp)
 
 
 def activations() -> ModuleOp:

@@ -10,8 +10,9 @@ from ....dialects.dtype import F32, F64, DType
 from ....dialects.hlir import index_map as maps
 from ....dialects.hlir.arithmetic import ExpOp, SubOp
 from ....dialects.hlir.attention import SdpaOp
+from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import ConstantOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp, SelectOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp
 from ....dialects.hlir.index_map import IndexMap, canonical
 from ....dialects.hlir.reduction import MaxOp, SumOp
 from ....dialects.hlir.types import MapAttr, ScalarAttr, ShapeAttr

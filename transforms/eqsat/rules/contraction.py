@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ....dialects.hlir.contraction import ContractOp
-from ....dialects.hlir.elementwise import AddOp, CastOp, MulOp
+from ....dialects.hlir.conversion import CastOp
+from ....dialects.hlir.elementwise import AddOp, MulOp
 from ....dialects.hlir.linear import LinearOp
 from ....dialects.hlir.reduction import SumOp
 from ..rule import NARROW, Ask, Candidate, Match, Operand, Proposal, Rule, Theory, rewrite

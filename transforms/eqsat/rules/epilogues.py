@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects.hlir.arithmetic import GeluOp, ReluOp
+from ....dialects.hlir.activation import GeluOp, ReluOp
 from ....dialects.hlir.elementwise import AddOp
 from ..rule import NARROW, Ask, Rule, Strictness, Theory, rewrite
 from ..signature import pattern

@@ -11,11 +11,13 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from ....dialects.dtype import F16, F32, F64, FLOATS, I32, I64, DType
 from ....dialects.errors import TypeRuleError
-from ....dialects.hlir.arithmetic import ErfOp, ExpOp, GeluOp, NegOp, SiluOp
+from ....dialects.hlir.activation import GeluOp, SiluOp
+from ....dialects.hlir.arithmetic import ErfOp, ExpOp, NegOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.composite import Composite
+from ....dialects.hlir.conversion import BitcastOp, CastOp, SelectOp
 from ....dialects.hlir.creation import ConstantOp
-from ....dialects.hlir.elementwise import AddOp, BitcastOp, CastOp, DivOp, Elementwise, MulOp, RecipOp, SelectOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, Elementwise, MulOp, RecipOp
 from ....dialects.hlir.types import ScalarAttr, tensor_type
 from ....dialects.op import TensorOp
 from ..rule import NARROW, Ask, Rule, Strictness, Theory, rewrite
