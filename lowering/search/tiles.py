@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 
@@ -13,6 +14,10 @@ from ...dialects.sym.substitute import evaluate_int
 from ..templates.matmul import CORES, Candidate, templates_for
 from ..templates.problem import MatmulProblem
 
+START: Mapping[str, float] = MappingProxyType({"mma": 5e6, "simt": 3e5, "skinny": 3e5})
+"""Products that a core of a data-centre GPU adds up in about the 2 us in which a kernel starts, fills its pipeline and
+ends; by template."""
+
 
 def matmul_schedule(kernel: MatmulOp, module: ModuleOp, target: str, sizes: Sequence[dict[str, int]]) -> DictionaryAttr:
     """The template and tile for a matmul; the schedule that it has where no template computes it in this form."""
@@ -21,17 +26,23 @@ def matmul_schedule(kernel: MatmulOp, module: ModuleOp, target: str, sizes: Sequ
     except LoweringError:
         return kernel.schedule
     template, candidates = next(iter(templates_for(problem, target).items()))
-    chosen = choose_tile(problem, candidates, CORES[target], sizes)
+    chosen = choose_tile(problem, candidates, CORES[target], sizes, START[template])
     return DictionaryAttr({"template": StringAttr(template), "tile": StringAttr(chosen.name)})
 
 
 def choose_tile(
-    problem: MatmulProblem, candidates: Sequence[Candidate], cores: int, sizes: Sequence[dict[str, int]]
+    problem: MatmulProblem,
+    candidates: Sequence[Candidate],
+    cores: int,
+    sizes: Sequence[dict[str, int]],
+    start: float = 0.0,
 ) -> Candidate:
-    """The tile whose time, relative to the best tile's, is least when added up over the sizes."""
+    """The tile whose time, relative to the best tile's, is least when added up over the sizes; `start` is the time that
+    every kernel takes, in products of one core, so that tiles are hardly told apart where there is little to do."""
     regret = dict.fromkeys(range(len(candidates)), 0.0)
     for symbols in sizes:
-        costs = [tile_cost(problem, c, cores, symbols) for c in candidates]
+        fixed = start / max(1, evaluate_int(problem.depth.extent, symbols))
+        costs = [tile_cost(problem, c, cores, symbols) + fixed for c in candidates]
         best = min(costs)
         for position, cost in enumerate(costs):
             regret[position] += cost / best

@@ -68,3 +68,14 @@ def test_the_range_of_a_symbol_says_that_rows_are_few(graph: Any, most: int, tem
 
 def test_an_encoder_in_f32_has_a_template_for_every_matmul(encoder: Callable[..., ModuleOp]) -> None:
     assert set(templates(encoder(), "cuda")) == {"simt"}
+
+
+@pytest.mark.parametrize(("dtype", "least"), [(BF16, 64), (F32, 32)])
+def test_the_tile_of_symbolic_rows_suits_many_of_them(graph: Any, dtype: DType, least: int) -> None:
+    """With a few rows all tiles take about the time that a kernel needs to start, so many rows decide."""
+    module = layer(graph, symbol("b") * symbol("s"), dtype)
+    templates(module, "cuda")
+    (op,) = (op for op in module.walk() if isinstance(op, MatmulOp))
+    tile = op.schedule.data["tile"]
+    assert isinstance(tile, StringAttr)
+    assert int(tile.data.split("x")[0]) >= least
