@@ -29,12 +29,14 @@ class Case:
     Where the dtype is too coarse for that, `exact` computes the same in a wider one, and a candidate may be at most
     twice
     as far from it as the reference is. `compile_seconds` are what making each candidate took.
+    `replaying` names the candidates that replay CUDA graphs of their own, which no other graph can hold.
     """
 
     name: str
     candidates: Mapping[str, Call]
     reference: str = "eager"
     tolerance: float = 1e-4
+    replaying: frozenset[str] = frozenset()
     exact: Call | None = None
     compile_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -76,7 +78,11 @@ def measure(case: Case, device: torch.device, rounds: int, calls: int) -> list[R
     wall = _interleaved({name: _wall_timer(call, device, calls) for name, call in case.candidates.items()}, rounds)
     gpu: dict[str, Timing] = {}
     if device.type == "cuda":
-        gpu = _interleaved({name: _graph_timer(call, calls) for name, call in case.candidates.items()}, rounds)
+        timers = {
+            name: (_event_timer if name in case.replaying else _graph_timer)(call, calls)
+            for name, call in case.candidates.items()
+        }
+        gpu = _interleaved(timers, rounds)
     return [
         Result(case.name, name, wall[name], gpu.get(name), differences[name], case.compile_seconds.get(name))
         for name in case.candidates
@@ -151,6 +157,21 @@ def _graph_timer(call: Call, calls: int) -> Callable[[], float]:
     def timer() -> float:
         begin.record()
         graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        return begin.elapsed_time(end) / 1e3 / calls
+
+    return timer
+
+
+def _event_timer(call: Call, calls: int) -> Callable[[], float]:
+    """Seconds of a call on the device between two events around `calls` calls in a row, gaps between them included."""
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def timer() -> float:
+        begin.record()
+        for _ in range(calls):
+            call()
         end.record()
         torch.cuda.synchronize()
         return begin.elapsed_time(end) / 1e3 / calls

@@ -13,7 +13,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from .harness import Call, Case
-from .peers import OURS, candidates
+from .peers import OURS, REPLAYING, candidates
 
 SIZES = {"cpu": ((8, 14), (8, 128)), "cuda": ((32, 128),)}
 TOLERANCE = 1e-4
@@ -55,6 +55,7 @@ def cases(device: torch.device, peers: Sequence[str], options: Mapping[str, Any]
                 f"minilm {name} {batch}x{length}",
                 calls,
                 tolerance=TOLERANCE,
+                replaying=REPLAYING,
                 exact=None if dtype is torch.float32 else _bound(exact, ids, mask),
                 compile_seconds=seconds,
                 facts={"batch": batch, "length": length, "dtype": name, **options},

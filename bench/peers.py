@@ -44,6 +44,8 @@ BUILDERS: Mapping[str, Builder] = {
     "albumen": _program,
     "albumen-torch.compile": _torch_compile,
 }
+REPLAYING = frozenset({"inductor-max-autotune"})
+"""Peers that replay CUDA graphs of their own."""
 OURS = ("albumen", "albumen-torch.compile")
 
 
