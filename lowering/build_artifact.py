@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.errors import LoweringError
+from ..dialects.errors import LoweringError, OptionError
 from ..dialects.host import InputOp, ProgramOp, SourceOp, programs, sources
 from ..dialects.host.types import BufferType
 from ..runtime.artifact import Artifact, Entry, HostProgram, Kernel, Weight, check_program, cpu_features, digest_of
@@ -68,6 +68,12 @@ def _compile_c(
 ) -> Compiled:
     if len(texts) != 1:
         raise LoweringError(f"a program of target c has one source, found {len(texts)}", stage="compile")
+    machine = cpu_features()[1]
+    if options.arch not in ("", machine):
+        message = f"target c compiles for this machine, whose arch is {machine}; found arch {options.arch!r}"
+        raise OptionError(
+            message, stage="compile", hint="leave arch out: a program loaded elsewhere is rebuilt"
+        )
     writer = ProgramWriter(program, texts)
     (source,) = texts.values()
     text = source.text.data
@@ -80,7 +86,7 @@ def _compile_c(
         command=made.command,
         cpu_features=made.cpu_features,
     )
-    written = writer.program("c", options.arch or cpu_features()[1], writer.kernels_of_entry(entry))
+    written = writer.program("c", machine, writer.kernels_of_entry(entry))
     return replace(written, entry=entry), blobs, {"compiler": made.compiler}
 
 

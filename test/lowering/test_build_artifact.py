@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from albumen.dialects.dtype import F32
+from albumen.dialects.errors import OptionError
 from albumen.dialects.evaluate import evaluate_function, random_inputs
 from albumen.dialects.hlir.arithmetic import ExpOp, SubOp
 from albumen.dialects.hlir.creation import LiteralOp
@@ -82,3 +83,9 @@ def test_equal_modules_give_equal_artifacts(module: ModuleOp, tmp_path: Path) ->
         lower(one)
         write_artifact(path, build_artifact(one, CompileOptions(), None))
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_c_is_compiled_for_this_machine_alone(module: ModuleOp) -> None:
+    lower(module)
+    with pytest.raises(OptionError, match="target c compiles for this machine"):
+        build_artifact(module, CompileOptions(arch="nonsense"), None)
