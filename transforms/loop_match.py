@@ -82,7 +82,8 @@ class Body:
 
 
 def is_free(op: Operation | None) -> TypeGuard[Operation]:
-    """Whether the op is better made anew in each iteration than kept: views, splats and index expressions are never stored."""
+    """Whether the op is better made anew in each iteration than kept: views, splats and index expressions are never
+    stored."""
     return isinstance(op, ViewOp | ConstantOp | IotaOp)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ..sym.expr import Expr, ceildiv, constant, floordiv, maximum, minimum
 
@@ -23,6 +23,19 @@ def expression_of(value: SSAValue, known: Mapping[SSAValue, Expr]) -> Expr | Non
     lhs, rhs = expression_of(op.lhs, known), expression_of(op.rhs, known)
     if lhs is None or rhs is None:
         return None
+    whole = without_division(op, lhs, rhs)
+    if whole is not None:
+        return whole
+    divisor = rhs.as_int()
+    if divisor is not None and divisor <= 0:
+        return None
+    if isinstance(op, arith.FloorDivSIOp):
+        return floordiv(lhs, rhs)
+    return ceildiv(lhs, rhs) if isinstance(op, arith.CeilDivSIOp) else None
+
+
+def without_division(op: Operation, lhs: Expr, rhs: Expr) -> Expr | None:
+    """The sum, difference, product, maximum or minimum that an op of `arith` makes of two expressions, else None."""
     if isinstance(op, arith.AddiOp):
         return lhs + rhs
     if isinstance(op, arith.SubiOp):
@@ -33,9 +46,4 @@ def expression_of(value: SSAValue, known: Mapping[SSAValue, Expr]) -> Expr | Non
         return maximum(lhs, rhs)
     if isinstance(op, arith.MinSIOp):
         return minimum(lhs, rhs)
-    divisor = rhs.as_int()
-    if divisor is not None and divisor <= 0:
-        return None
-    if isinstance(op, arith.FloorDivSIOp):
-        return floordiv(lhs, rhs)
-    return ceildiv(lhs, rhs) if isinstance(op, arith.CeilDivSIOp) else None
+    return None

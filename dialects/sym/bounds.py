@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import gcd
 
-from .expr import Expr, constant, floordiv, lift, maximum, monomial_expr, symbol
+from .expr import Expr, constant, floordiv, lift, maximum, monomial_expr, replace_atoms, symbol
 from .monomial import Atom, Monomial, divide_monomial
 from .substitute import substitute_indices, substitute_symbols, symbol_names
 
@@ -168,15 +168,7 @@ def simplify(e: Expr, bounds: Bounds) -> Expr:
     """`e` without the floor divisions and maxima that the bounds decide."""
     if not any(atom.kind in ("floordiv", "max") for atom in e.atoms()):
         return e
-    total = constant(0)
-    for monomial, coefficient in e.terms:
-        term = constant(coefficient)
-        for atom, power in monomial:
-            factor = _simplify_atom(atom, bounds)
-            for _ in range(power):
-                term = term * factor
-        total = total + term
-    return total
+    return replace_atoms(e, lambda atom: _simplify_atom(atom, bounds))
 
 
 def _simplify_atom(atom: Atom, bounds: Bounds) -> Expr:

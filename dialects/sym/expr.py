@@ -7,7 +7,7 @@ s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from math import gcd
 from typing import TypeAlias, Union
@@ -149,6 +149,19 @@ def lift(value: IntLike) -> Expr:
 def monomial_expr(monomial: Monomial, coefficient: int = 1) -> Expr:
     """coefficient * monomial."""
     return _make({monomial: coefficient})
+
+
+def replace_atoms(e: Expr, value_of: Callable[[Atom], Expr]) -> Expr:
+    """`e` with each atom of its monomials replaced by its value; what stands inside an atom is the caller's to do."""
+    total = constant(0)
+    for monomial, coefficient in e.terms:
+        term = constant(coefficient)
+        for atom, power in monomial:
+            factor = value_of(atom)
+            for _ in range(power):
+                term = term * factor
+        total = total + term
+    return total
 
 
 def _content(e: Expr) -> int:

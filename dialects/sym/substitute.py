@@ -8,22 +8,14 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from .expr import Expr, constant, floordiv, index, maximum, symbol
+from .expr import Expr, floordiv, index, maximum, replace_atoms, symbol
 from .monomial import Atom
 
 Value = int | NDArray[np.int64]
 
 
 def _rebuild(e: Expr, leaf: Callable[[Atom], Expr | None]) -> Expr:
-    total = constant(0)
-    for monomial, coefficient in e.terms:
-        term = constant(coefficient)
-        for atom, power in monomial:
-            factor = _rebuild_atom(atom, leaf)
-            for _ in range(power):
-                term = term * factor
-        total = total + term
-    return total
+    return replace_atoms(e, lambda atom: _rebuild_atom(atom, leaf))
 
 
 def _rebuild_atom(atom: Atom, leaf: Callable[[Atom], Expr | None]) -> Expr:

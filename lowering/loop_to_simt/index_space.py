@@ -9,9 +9,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.loop.extent import without_division
 from ...dialects.sym.bounds import Bounds, Interval, interval, proves_nonnegative, simplify
 from ...dialects.sym.dialect import SymbolOp
-from ...dialects.sym.expr import Expr, ceildiv, constant, floordiv, index, maximum, minimum, monomial_expr, symbol
+from ...dialects.sym.expr import Expr, ceildiv, constant, floordiv, index, monomial_expr, symbol
 from ...dialects.sym.monomial import Atom
 
 I32_LIMIT = 1 << 31
@@ -107,17 +108,8 @@ class IndexSpace:
         a, b = (self.known(operand) for operand in op.operands)
         if a is None or b is None:
             return None
-        if isinstance(op, arith.AddiOp):
-            return a + b
-        if isinstance(op, arith.SubiOp):
-            return a - b
-        if isinstance(op, arith.MuliOp):
-            return a * b
-        if isinstance(op, arith.MaxSIOp):
-            return maximum(a, b)
-        if isinstance(op, arith.MinSIOp):
-            return minimum(a, b)
-        return self._of_division(op, a, b)
+        whole = without_division(op, a, b)
+        return whole if whole is not None else self._of_division(op, a, b)
 
     def _of_division(self, op: Operation, a: Expr, b: Expr) -> Expr | None:
         """Divisions by a divisor that is known to be positive; truncating is flooring where the dividend is not

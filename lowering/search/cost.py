@@ -87,13 +87,14 @@ def machine_of(target: str) -> Machine:
     return MACHINES[target]
 
 
-def representative(module: ModuleOp) -> dict[str, int]:
-    """One value for each symbol of the module, inside its range: sizes that the cost model compares forms at."""
+def representative(module: ModuleOp, wanted: int = TYPICAL) -> dict[str, int]:
+    """A value for each symbol of the module, as near to `wanted` as its range and its step allow: sizes that the cost
+    model compares forms at."""
     values: dict[str, int] = {}
     for op in module.ops:
         if isinstance(op, SymbolOp):
             low, high, step = op.range.low or 0, op.range.high, op.multiple_of.data
-            value = max(low, TYPICAL if high is None else min(high, TYPICAL))
+            value = max(low, wanted if high is None else min(high, wanted))
             rounded = -(-value // step) * step
             values[op.sym_name.data] = rounded if high is None or rounded <= high else value // step * step
     return values

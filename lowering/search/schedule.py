@@ -11,9 +11,8 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.passes import ModulePass
 
 from ...dialects.kernel import MatmulOp
-from ...dialects.sym.dialect import SymbolOp
 from ...runtime.artifact import cpu_features
-from .cost import machine_of
+from .cost import machine_of, representative
 
 SCALES = (1, 8, 32, 128)
 """Values of the symbols at which a choice must do well; each is clipped to the symbol's range."""
@@ -56,15 +55,9 @@ def vector_bits() -> int:
 
 def samples(module: ModuleOp) -> list[dict[str, int]]:
     """Values of the symbols, small and large, each inside the symbol's range and a multiple of its step."""
-    symbols = [op for op in module.ops if isinstance(op, SymbolOp)]
     found: list[dict[str, int]] = []
     for scale in SCALES:
-        values: dict[str, int] = {}
-        for op in symbols:
-            low, high, step = op.range.low or 0, op.range.high, op.multiple_of.data
-            value = max(low, scale if high is None else min(scale, high))
-            rounded = -(-value // step) * step
-            values[op.sym_name.data] = rounded if high is None or rounded <= high else value // step * step
+        values = representative(module, scale)
         if values not in found:
             found.append(values)
     return found

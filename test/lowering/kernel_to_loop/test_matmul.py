@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from albumen.dialects.loop import PackOp
+
+from albumen.dialects.loop import OffsetOp, PackOp
 
 Make = Callable[[str], Any]
 SYMBOLS = "sym.symbol @s min 0 max 4096\nsym.symbol @t min 1 max 300\n"
@@ -170,7 +171,9 @@ def test_weights_first(kernels: Make, rng: np.random.Generator, s: int) -> None:
     made = kernels(SYMBOLS + matmul("weights", {"a": w, "b": x}, y, body))
     made.check(rng, {"s": s})
     packed = next(op for op in made.kernels[0].walk() if isinstance(op, PackOp))
-    assert packed.source.owner.pointer is made.kernels[0].pointers[0], "the weights are packed as columns"
+    place = packed.source.owner
+    assert isinstance(place, OffsetOp)
+    assert place.pointer is made.kernels[0].pointers[0], "the weights are packed as columns"
 
 
 def test_grouped_convolution_stored_flat(kernels: Make, rng: np.random.Generator) -> None:
