@@ -1,6 +1,8 @@
 """Run the ```python and ```sh blocks of Markdown files, each file's blocks in order in a folder of its own.
 
-A block whose first line begins with `# not run:` is skipped; the rest of that line says why.
+A block whose first line begins with `# not run:` is skipped; the rest of that line says why. A block that opens with
+```LANGUAGE from FILE is an excerpt: its lines must stand in that file of the folder in this order, where `...` leaves
+something out of a line, and a line of `...` alone leaves out lines.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(python|sh|\w+ from \S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SKIP = "# not run:"
 
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """One fenced block: its language, text and first line in the file."""
+    """One fenced block: its language (and the file that it is from), text and first line in the file."""
 
     language: str
     text: str
@@ -34,8 +36,29 @@ def blocks_of(page: Path) -> list[CodeBlock]:
     return [block for block in found if not block.text.startswith(SKIP)]
 
 
+def missing_line(excerpt: str, text: str) -> str:
+    """The first line of an excerpt that the text does not have behind those before it, or nothing."""
+    lines = iter(text.splitlines())
+    for line in (line.strip() for line in excerpt.splitlines()):
+        pattern = re.compile(".*".join(map(re.escape, line.split("..."))))
+        if line not in ("", "...") and not any(pattern.search(other) for other in lines):
+            return line
+    return ""
+
+
+def stands_in_its_file(block: CodeBlock, folder: Path) -> bool:
+    """Check an excerpt; says which line is missing."""
+    name = block.language.split()[-1]
+    missing = missing_line(block.text, (folder / name).read_text())
+    if missing:
+        print(f"{name} does not have this line there: {missing}")
+    return not missing
+
+
 def run(block: CodeBlock, folder: Path) -> bool:
     """Run one block; its output goes where ours goes."""
+    if " from " in block.language:
+        return stands_in_its_file(block, folder)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     environment["PYTHONPATH"] = str(ROOT / "src")
     shell = ["bash", "-euo", "pipefail", "-c"]
