@@ -1,5 +1,5 @@
 """simplify-positions: integers computed from indices become one iota, comparisons of them that ranges decide become
-constants, and a gather at them becomes a view."""
+constants, and a gather at them becomes a view where they are known to lie in its axis."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ COMPARISONS: tuple[type[TensorOp], ...] = (LessThanOp, LessEqualOp, EqualOp, Not
 
 @dataclass(frozen=True)
 class SimplifyPositionsPass(ModulePass):
-    """Leaves no arithmetic on positions that one index expression says, and no gather at places known beforehand."""
+    """Leaves no arithmetic on positions that one index expression says, and no gather at places known
+    beforehand to lie inside."""
 
     name: ClassVar[str] = "simplify-positions"
 
@@ -83,7 +84,7 @@ def _simplify(op: TensorOp, block: Block, positions: dict[SSAValue, Expr], symbo
     result = op.results[0]
     bounds = Bounds(symbols, tensor_of(result).dims)
     if isinstance(op, GatherOp):
-        if op.indices in positions:
+        if op.indices in positions and _is_inside(op, positions[op.indices], symbols):
             _replace(op, _as_view(op, positions[op.indices]), block)
         return
     if isinstance(op, COMPARISONS):
@@ -143,6 +144,13 @@ def _fits(value: SSAValue, position: Expr, bounds: Bounds) -> bool:
         return True
     span = interval(position, bounds)
     return span.low is not None and span.high is not None and limits.min <= span.low and span.high <= limits.max
+
+
+def _is_inside(op: GatherOp, position: Expr, symbols: Mapping[str, Interval]) -> bool:
+    """Whether every place lies in the gathered axis: a gather is checked when it runs, a view is not."""
+    bounds = Bounds(symbols, tensor_of(op.indices).dims)
+    last = tensor_of(op.source).dims[op.axis.data] - 1
+    return proves_nonnegative(position, bounds) and proves_nonnegative(last - position, bounds)
 
 
 def _decide(op: TensorOp, a: Expr, b: Expr, bounds: Bounds) -> bool | None:

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from albumen.dialects.dtype import F32, I32, I64, DType
+from albumen.dialects.errors import EvaluationError
 from albumen.dialects.evaluate import evaluate_function
 from albumen.dialects.hlir.arithmetic import NegOp, SubOp
 from albumen.dialects.hlir.builder import GraphBuilder
@@ -86,6 +87,20 @@ def test_a_gather_at_a_computed_place_is_a_view() -> None:
         return b.emit(GatherOp, [x, columns], axis=IntAttr(1)), b.emit(GatherOp, [flat, place], axis=IntAttr(0))
 
     check(build, ["view", "view"])
+
+
+@pytest.mark.parametrize("place", [index(0) + 1, index(0) - 1, -index(0) + 2])
+def test_a_gather_that_may_read_outside_stays(place: Expr) -> None:
+    """Nothing checks a view when it runs: an index outside the axis must stay an error of the gather."""
+
+    def build(b: GraphBuilder, x: SSAValue) -> Sequence[SSAValue]:
+        return (b.emit(GatherOp, [x, iota(b, [4], place)], axis=IntAttr(1)),)
+
+    before, after = simplified(build)
+    assert names(after) == ["iota", "gather"]
+    for module in (before, after):
+        with pytest.raises(EvaluationError, match="outside an axis of extent 4"):
+            evaluate_function(module, "main", [np.ones((2, 4), np.float32)], {"s": 2})
 
 
 def test_comparisons_that_ranges_decide() -> None:
