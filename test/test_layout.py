@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from albumen.lowering.passes import PASSES
+
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("dialects", "lowering", "runtime", "tools", "transforms")
 HEAVY = ("torch", "xdsl", "egglog", "numpy")
@@ -87,6 +89,15 @@ def test_tests_are_no_package() -> None:
 def test_names_say_what_a_file_is_about() -> None:
     vague = {"utils", "util", "common", "misc", "helpers", "helper"}
     assert [name for name in listed_files("*.py") if Path(name).stem in vague] == []
+
+
+@pytest.mark.parametrize(("name", "where"), sorted(PASSES.items()))
+def test_a_pass_its_file_its_class_and_its_lit_test_have_one_name(name: str, where: tuple[str, str]) -> None:
+    """fuse-x is FuseXPass in fuse_x.py, tested by fuse-x.mlir or fuse-x-PART.mlir of its room."""
+    module, cls = where
+    assert module.rsplit(".", 1)[-1] == name.replace("-", "_")
+    assert cls == "".join(word.capitalize() for word in name.split("-")) + "Pass"
+    assert listed_files(f"test/filecheck/{module.split('.')[0]}/{name}*.mlir")
 
 
 @pytest.mark.slow
