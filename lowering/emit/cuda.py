@@ -55,6 +55,9 @@ NARROW = {
 INFINITY = "__int_as_float(0x7f800000)"
 NAN = "__int_as_float(0x7fffffff)"
 
+SAME_BITS = (("i8", "f8E4M3FN", "f8E5M2"), ("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
+"""Types of one width each, read as one another."""
+
 
 def _float_functions() -> dict[str, str]:
     table: dict[str, str] = {}
@@ -68,17 +71,6 @@ def _float_functions() -> dict[str, str]:
         table |= {f"{name}.f32": single, f"{name}.f64": double}
         table |= {f"{name}.{dtype}": device_math.through_float(single, dtype, NARROW, arity) for dtype in NARROW}
     return table
-
-
-def _integer_functions() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for dtype in device_math.INTEGERS:
-        kind, unsigned = TYPES[dtype], TYPES["u" + dtype]
-        for name, symbol in (("minui", "<"), ("maxui", ">")):
-            table[f"{name}.{dtype}"] = f"(({unsigned}){{0}} {symbol} ({unsigned}){{1}} ? {{0}} : {{1}})"
-        table[f"absi.{dtype}"] = f"({kind})({{0}} < 0 ? 0 - ({unsigned}){{0}} : ({unsigned}){{0}})"
-        table[f"mod.{dtype}"] = "({0} % {1})"
-    return table | {"ctpop.i32": "__popc({0})", "ctlz.i32": "__clz({0})", "ctpop.i64": "__popcll({0})"}
 
 
 def _casts() -> dict[str, str]:
@@ -96,17 +88,6 @@ def _casts() -> dict[str, str]:
             if other != narrow:
                 table[f"cast.{other}.{narrow}"] = round_.format(widen_other)
     return table
-
-
-def _bits() -> dict[str, str]:
-    groups = (("i8", "f8E4M3FN", "f8E5M2"), ("i16", "f16", "bf16"), ("i32", "f32"), ("i64", "f64"))
-    return {
-        f"bits.{source}.{result}": f"alb_bits<{TYPES[result]}>({{0}})"
-        for group in groups
-        for source in group
-        for result in group
-        if source != result
-    }
 
 
 def cp_async(printer: TextPrinter, op: Operation) -> None:
@@ -162,9 +143,10 @@ CUDA = SimtTarget(
     types=TYPES,
     functions=device_math.with_synonyms(
         _float_functions()
-        | _integer_functions()
+        | device_math.integer_functions(TYPES)
+        | {"ctpop.i32": "__popc({0})", "ctlz.i32": "__clz({0})", "ctpop.i64": "__popcll({0})"}
         | _casts()
-        | _bits()
+        | device_math.bit_casts("alb_bits<{type}>({{0}})", SAME_BITS, TYPES)
         | {
             "maximum": "alb_maximum({0}, {1})",
             "minimum": "alb_minimum({0}, {1})",

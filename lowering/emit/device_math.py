@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 UNARY = {
     "absf": "fabs",
@@ -61,3 +61,26 @@ def with_synonyms(functions: Mapping[str, str]) -> dict[str, str]:
             if head == function:
                 table[f"{name}.{dtype}" if dtype else name] = form
     return table
+
+
+def integer_functions(types: Mapping[str, str]) -> dict[str, str]:
+    """What operators alone compute of integers, for each of their dtypes; `types` are the target's names of types."""
+    table: dict[str, str] = {}
+    for dtype in INTEGERS:
+        kind, unsigned = types[dtype], types["u" + dtype]
+        for name, symbol in (("minui", "<"), ("maxui", ">")):
+            table[f"{name}.{dtype}"] = f"(({unsigned}){{0}} {symbol} ({unsigned}){{1}} ? {{0}} : {{1}})"
+        table[f"absi.{dtype}"] = f"({kind})({{0}} < 0 ? 0 - ({unsigned}){{0}} : ({unsigned}){{0}})"
+        table[f"mod.{dtype}"] = "({0} % {1})"
+    return table
+
+
+def bit_casts(form: str, groups: Iterable[Sequence[str]], types: Mapping[str, str]) -> dict[str, str]:
+    """The bits of one dtype read as another of its group, in the target's `form` with the name of the new type."""
+    return {
+        f"bits.{source}.{result}": form.format(type=types[result])
+        for group in groups
+        for source in group
+        for result in group
+        if source != result
+    }

@@ -48,6 +48,9 @@ PRECISE = frozenset(
 )
 """Functions that Metal offers in a fast and a precise form."""
 
+SAME_BITS = (("i16", "f16", "bf16"), ("i32", "f32"))
+"""Types of one width each, read as one another."""
+
 
 def _function(name: str) -> str:
     if name in MISSING:
@@ -69,17 +72,6 @@ def _float_functions() -> dict[str, str]:
     return table
 
 
-def _integer_functions() -> dict[str, str]:
-    table: dict[str, str] = {}
-    for dtype in device_math.INTEGERS:
-        kind, unsigned = TYPES[dtype], TYPES["u" + dtype]
-        for name, symbol in (("minui", "<"), ("maxui", ">")):
-            table[f"{name}.{dtype}"] = f"(({unsigned}){{0}} {symbol} ({unsigned}){{1}} ? {{0}} : {{1}})"
-        table[f"absi.{dtype}"] = f"({kind})({{0}} < 0 ? 0 - ({unsigned}){{0}} : ({unsigned}){{0}})"
-        table[f"mod.{dtype}"] = "({0} % {1})"
-    return table | {"ctpop.i32": "popcount({0})", "ctlz.i32": "clz({0})", "ctpop.i64": "popcount({0})"}
-
-
 def _casts() -> dict[str, str]:
     table: dict[str, str] = {}
     for narrow, (widen, round_) in NARROW.items():
@@ -91,17 +83,6 @@ def _casts() -> dict[str, str]:
             if other != narrow:
                 table[f"cast.{other}.{narrow}"] = round_.format("float({0})")
     return table
-
-
-def _bits() -> dict[str, str]:
-    groups = (("i16", "f16", "bf16"), ("i32", "f32"))
-    return {
-        f"bits.{source}.{result}": f"as_type<{TYPES[result]}>({{0}})"
-        for group in groups
-        for source in group
-        for result in group
-        if source != result
-    }
 
 
 class MetalTarget(SimtTarget):
@@ -160,9 +141,10 @@ METAL = MetalTarget(
     types=TYPES,
     functions=device_math.with_synonyms(
         _float_functions()
-        | _integer_functions()
+        | device_math.integer_functions(TYPES)
+        | {"ctpop.i32": "popcount({0})", "ctlz.i32": "clz({0})", "ctpop.i64": "popcount({0})"}
         | _casts()
-        | _bits()
+        | device_math.bit_casts("as_type<{type}>({{0}})", SAME_BITS, TYPES)
         | {
             "maximum": "alb_maximum({0}, {1})",
             "minimum": "alb_minimum({0}, {1})",

@@ -61,7 +61,7 @@ class ColumnLoops:
         if full:
             loops, body = self._open(scope)
             self._store(full, body)
-            self._close(loops, scope)
+            self._close(loops)
         program.frame.root.run(self.grid)
 
     def _lane_loop(self, scope: Scope) -> tuple[ParallelOp, Scope, SSAValue]:
@@ -82,7 +82,7 @@ class ColumnLoops:
             scope = scope.inner(block, {number: block.args[0]})
         return loops, scope
 
-    def _close(self, loops: Sequence[tuple[scf.ForOp, Scope]], scope: Scope) -> None:
+    def _close(self, loops: Sequence[tuple[scf.ForOp, Scope]]) -> None:
         for loop, outer in reversed(loops):
             loop.body.block.add_op(scf.YieldOp())
             outer.run(loop)
@@ -101,7 +101,7 @@ class ColumnLoops:
         before = body.add(LoadOp(totals, lane))
         body.run(StoreOp(RULES[op.COMBINE](body.add, accumulator, [before, element]), totals, lane))
         inner.run(loop)
-        self._close(loops, scope)
+        self._close(loops)
         kept = Kept(totals, index(self.lane), ready=True, dtype=accumulator)
         program.values.kept[op.results[0], program.coordinates.parallel] = kept
 

@@ -203,14 +203,14 @@ class PanelCode:
         loop, body = open_loop(scope, ctx.number(0), columns, ctx.number(ctx.tiles.nr))
         column = named(loop.body.block.args[0], "tile")
         panel = named(body.add(OffsetOp(panels, ctx.times(body, column, ctx.fixed(self.depth)))), "panel")
-        places = self._places(sums, column, body)
+        places = self._places(column, body)
         inits = [self._initial(sums, place, accumulate, body) for place in places]
         totals = self._register_tile(left, offsets, panel, inits, depth, body)
         for place, total in zip(places, totals, strict=True):
             body.run(StoreOp(total, sums, place))
         close_loop(loop, scope)
 
-    def _places(self, sums: SSAValue, column: SSAValue, scope: Scope) -> list[SSAValue]:
+    def _places(self, column: SSAValue, scope: Scope) -> list[SSAValue]:
         ctx, tiles = self.context, self.context.tiles
         places: list[SSAValue] = []
         for row in range(tiles.mr):

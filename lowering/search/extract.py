@@ -119,7 +119,7 @@ class _Extraction:
         chosen = select(classes, roots)
         values: dict[int, SSAValue] = {}
         for number, position in chosen.items():
-            values[number] = self.place(number, self.members[number][position], values)
+            values[number] = self.place(self.members[number][position], values)
         results = [values[root] for root in roots]
         for result, value in zip(self.graph.outputs, results, strict=True):
             result.replace_all_uses_with(value)
@@ -127,7 +127,7 @@ class _Extraction:
         assert parent is not None
         parent.erase_op(self.graph, safe_erase=False)
 
-    def place(self, number: int, member: SSAValue, values: dict[int, SSAValue]) -> SSAValue:
+    def place(self, member: SSAValue, values: dict[int, SSAValue]) -> SSAValue:
         """Moves the op of a chosen member out, in front of the e-graph, on the chosen operands."""
         op = self.inside(member)
         if op is None:
