@@ -3,7 +3,7 @@ match."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import frexp, isfinite
@@ -36,9 +36,27 @@ class Oracle:
     function: Function
 
 
-def compose(outer: MapAttr, inner: MapAttr, shape: ShapeAttr) -> MapAttr:
-    """The map of a view by `outer` at `shape` of a view by `inner`."""
-    return MapAttr(maps.compose(outer.data, inner.data, shape.data))
+def compose(outer: MapAttr, inner: MapAttr, shape: ShapeAttr) -> MapAttr | None:
+    """The map of a view by `outer` at `shape` of a view by `inner`; none if it divides by more than there are elements.
+
+    A tensor of equal rows is a view of itself by every shuffle of its rows. Powers of a shuffle are finitely many, but
+    written with powers of its divisor they would never end.
+    """
+    composed = maps.compose(outer.data, inner.data, shape.data)
+    new = _divisors(composed) - _divisors(outer.data) - _divisors(inner.data)
+    if new:
+        size, bounds = _size(shape.data), Bounds(extent_bounds(shape.data).symbols)
+        if not all(proves_nonnegative(size - divisor, bounds) for divisor in new):
+            return None
+    return MapAttr(composed)
+
+
+def _divisors(index_map: IndexMap) -> set[Expr]:
+    return {atom.args[1] for e in index_map.exprs for atom in e.atoms() if atom.kind == "floordiv"}
+
+
+def _size(dims: Iterable[Expr]) -> Expr:
+    return reduce(lambda a, b: a * b, dims, constant(1))
 
 
 def is_identity(index_map: MapAttr, shape: ShapeAttr, source: ShapeAttr) -> ShapeAttr | None:
@@ -51,7 +69,7 @@ def replicates(index_map: IndexMap, shape: ShapeAttr, source: tuple[Expr, ...]) 
     used = {n for e in index_map.exprs for n in index_numbers(e)}
     if any(i not in used for i, extent in enumerate(shape.data) if extent.as_int() != 1):
         return True
-    ours, theirs = (reduce(lambda a, b: a * b, dims, constant(1)) for dims in (shape.data, source))
+    ours, theirs = _size(shape.data), _size(source)
     return not (ours is theirs or proves_nonnegative(theirs - ours, Bounds(extent_bounds(shape.data).symbols)))
 
 

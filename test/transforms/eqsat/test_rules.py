@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from witnesses import FOLDER, S, read, witness_of_calls, witnesses
+from witnesses import FOLDER, S, parse_module, read, witness_of_calls, witnesses
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -182,3 +182,16 @@ def test_every_op_has_a_term() -> None:
     for op in (o for o in HLIR.operations if issubclass(o, TensorOp)):
         form = form_of(op)
         assert form.declaration(max(form.fixed, 1)).startswith("(constructor hlir_")
+
+
+def test_shuffles_of_equal_rows_come_to_an_end() -> None:
+    """A tensor of equal rows is a view of itself by a shuffle, and by every power of it."""
+    wide = "!hlir.tensor<[10, 8], f32>"
+    module = parse_module(f"""
+      func.func @main(%b: !hlir.tensor<[8], f32>) -> {wide} {{
+        %rows = hlir.view %b (d0, d1) -> (d1) : (!hlir.tensor<[8], f32>) -> {wide}
+        %shuffled = hlir.view %rows (d0, d1) -> (d0*2 - floordiv(d0, 5)*9, d1) : {wide}
+        func.return %shuffled : {wide}
+      }}""")
+    (report,) = saturated(module, rule_set(("views",), "eager"))
+    assert report.stopped == "saturated"

@@ -31,11 +31,15 @@ FOLDER = Path(__file__).parent / "rules"
 S = symbol("s")
 
 
-def read(name: str) -> ModuleOp:
+def parse_module(text: str) -> ModuleOp:
     context = Context()
     for dialect in (Builtin, Func, HLIR, SYM):
         context.load_dialect(dialect)
-    module = Parser(context, (FOLDER / f"{name}.mlir").read_text()).parse_module()
+    return Parser(context, text).parse_module()
+
+
+def read(name: str) -> ModuleOp:
+    module = parse_module((FOLDER / f"{name}.mlir").read_text())
     module.body.block.insert_op_before(SymbolOp("s"), next(iter(module.ops)))
     module.verify()
     return module
