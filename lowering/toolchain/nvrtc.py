@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 
 from ...dialects.errors import ToolchainError
@@ -14,7 +15,9 @@ from .object_cache import ObjectCache, content_key
 from .ptxas_report import KernelResources, parse_ptxas_log
 
 DEFAULT_ARCH = "sm_90a"
-PORTABLE_ARCH = "compute_80"  # the oldest with cp.async, bf16 and tf32 matrix units
+OLDEST = 80
+"""The first compute capability with what the emitted text uses: cp.async, and matrix units for bf16 and tf32."""
+PORTABLE_ARCH = f"compute_{OLDEST}"
 
 SOURCE_NAME = "kernel.cu"
 # No contraction: a fused multiply-add exists only where the IR says so.
@@ -110,20 +113,27 @@ def nvrtc_report() -> CompilerReport:
     """NVRTC as a line of `albumen targets`."""
     try:
         library = NvrtcLibrary()
-        version, architectures = library.version(), library.architectures()
+        version, architectures = library.version(), _architectures(library)
     except ToolchainError as error:
         return CompilerReport(False, "NVRTC", error.message, error.hint)
     return CompilerReport(True, "NVRTC", f"version {version}, sm_{architectures[0]} to sm_{architectures[-1]}")
+
+
+def _architectures(library: NvrtcLibrary) -> tuple[int, ...]:
+    """Compute capabilities that the library compiles for and the emitted text runs on, ascending."""
+    return tuple(number for number in library.architectures() if number >= OLDEST)
 
 
 def _compile(job: CudaJob) -> CudaBinary:
     includes = (f"-I{directory}" for directory in directories_for(job.source))
     options = [f"--gpu-architecture={job.arch}", *OPTIONS, *includes]
     library = NvrtcLibrary()
+    known = _architectures(library)
+    named = re.fullmatch(r"(?:sm|compute)_(\d+)[a-z]?", job.arch)
+    if named is None or int(named[1]) not in known:
+        hint = f"use one of: {', '.join(f'sm_{number}' for number in known)}"
+        raise ToolchainError(f"there is no target architecture {job.arch!r} with NVRTC {library.version()}", hint=hint)
     code, log = library.compile(job.source, SOURCE_NAME, options, job.form)
-    if code is None and "invalid value for --gpu-architecture" in log:
-        known = ", ".join(f"sm_{number}" for number in library.architectures())
-        raise ToolchainError(f"NVRTC {library.version()} has no architecture {job.arch!r}", hint=f"use one of: {known}")
     if code is None:
         raise refused("NVRTC", job.source, SOURCE_NAME, ["nvrtc", *options, SOURCE_NAME], log)
     return CudaBinary(code, job.form, job.arch, parse_ptxas_log(log), log)

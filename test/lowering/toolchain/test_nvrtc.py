@@ -127,9 +127,10 @@ def test_an_error_shows_the_source_line() -> None:
     assert "--gpu-architecture=sm_90a" in text
 
 
-def test_an_unknown_architecture() -> None:
-    with pytest.raises(ToolchainError, match=r"no architecture 'sm_12345'\n  to do: use one of: sm_.*sm_90"):
-        compile_cuda(ONE, arch="sm_12345")
+@pytest.mark.parametrize("arch", ["sm_12345", "sm_75", "gfx90a", ""])
+def test_an_unknown_architecture(arch: str) -> None:
+    with pytest.raises(ToolchainError, match=f"no target architecture '{arch}' .*\n  to do: use one of: sm_80, "):
+        compile_cuda(ONE, arch=arch)
 
 
 ENDLESS = "__device__ int x" + "[1]" * 300000 + ";"
@@ -173,4 +174,4 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 def test_report() -> None:
     report = nvrtc_report()
-    assert report.found and "sm_" in report.detail
+    assert report.found and "sm_80 to sm_" in report.detail
