@@ -71,9 +71,7 @@ def _compile_c(
     machine = cpu_features()[1]
     if options.arch not in ("", machine):
         message = f"target c compiles for this machine, whose arch is {machine}; found arch {options.arch!r}"
-        raise OptionError(
-            message, stage="compile", hint="leave arch out: a program loaded elsewhere is rebuilt"
-        )
+        raise OptionError(message, stage="compile", hint="leave arch out: a program loaded elsewhere is rebuilt")
     writer = ProgramWriter(program, texts)
     (source,) = texts.values()
     text = source.text.data
