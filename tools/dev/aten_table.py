@@ -53,14 +53,16 @@ def torch_version() -> str:
 
 def core_overloads() -> Iterator[str]:
     """Every overload that torch tags as core, but for those that give a size, which is known without a handler."""
-    aten: Any = torch.ops.aten
-    for name in dir(aten):
-        packet = getattr(aten, name)
-        if hasattr(packet, "overloads"):
-            for overload in packet.overloads():
-                found = getattr(packet, overload)
-                if torch.Tag.core in found.tags and not name.startswith("sym_"):
-                    yield str(found)
+    # The dispatcher's own list: `dir(torch.ops.aten)` holds only what this process has used.
+    names: list[str] = sorted(torch._C._dispatch_get_all_op_names())  # pyright: ignore[reportPrivateUsage]
+    for name in names:
+        namespace, _, full = name.partition("::")
+        packet, _, overload = full.partition(".")
+        if namespace != "aten" or packet.startswith("sym_"):
+            continue
+        found: Any = getattr(getattr(torch.ops.aten, packet), overload or "default")
+        if torch.Tag.core in found.tags:
+            yield str(found)
 
 
 def quoted(names: list[str]) -> str:
