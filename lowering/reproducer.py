@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from ..dialects.errors import CompileError, InternalError
+from ..transforms.eqsat.egraph_ops import copy_of
 
 
 class ModulePrinter(Printer):
@@ -69,7 +70,7 @@ def as_compile_error(error: Exception, stage: str) -> CompileError:
 
 def replay(context: Context, start: ModuleOp, passes: Sequence[ModulePass]) -> tuple[ModuleOp, Sequence[ModulePass]]:
     """The module before the last of `passes` and that pass; or, if the way there fails, the start and all of them."""
-    module = start.clone()
+    module = copy_of(start)
     try:
         for one in passes[:-1]:
             one.apply(context, module)

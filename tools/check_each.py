@@ -65,8 +65,15 @@ def values(module: ModuleOp, case: Case, cache: ObjectCache) -> list[Array]:
     return run_program(module, case.function, case.inputs, case.symbols, TextLauncher(module, cache))
 
 
-def without_egraph(module: ModuleOp) -> ModuleOp:
-    """A copy with one member standing for each class."""
+def has_egraph(module: ModuleOp) -> bool:
+    """Whether some op of the module is an e-graph."""
+    return any(op.name == "equivalence.graph" for op in module.walk())
+
+
+def evaluable(module: ModuleOp) -> ModuleOp:
+    """The module, or where it has e-graphs a copy with one member standing for each class."""
+    if not has_egraph(module):
+        return module
     from ..transforms.eqsat.check import plain_module
 
     return plain_module(module)
@@ -168,23 +175,23 @@ class CheckEach(Observer):
         rng = random.Random(self.seed)
         callable_ops = [op for op in module.ops if isinstance(op, FuncOp | ProgramOp)]
         self._cases = []
+        plain = evaluable(module)
         for op in callable_ops:
             if isinstance(op, FuncOp) and op.is_declaration:
                 continue
             name = op.sym_name.data
             for symbols in symbol_choices(module, rng):
                 call = Case(name, symbols, inputs_of(op, self._generator(name), symbols))
-                self._cases.append(dataclasses.replace(call, results=values(module, call, self._cache)))
+                self._cases.append(dataclasses.replace(call, results=values(plain, call, self._cache)))
 
     def _generator(self, name: str) -> np.random.Generator:
         digest = hashlib.sha256(f"{self.seed} {name}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "little"))
 
     def after(self, one: ModulePass, module: ModuleOp) -> None:
-        has_egraph = any(op.name == "equivalence.graph" for op in module.walk())
-        plain = without_egraph(module) if has_egraph else module
+        plain, saturated = evaluable(module), has_egraph(module)
         for case in self._cases:
-            wrong = unequal_members(module, case) if has_egraph else ""
+            wrong = unequal_members(module, case) if saturated else ""
             wrong = wrong or difference(case.results, values(plain, case, self._cache))
             if wrong:
                 where = f"@{case.function}" + (f" with {case.symbols}" if case.symbols else "")

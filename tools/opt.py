@@ -21,6 +21,7 @@ from ..lowering.options import closest
 from ..lowering.passes import pass_loaders
 from ..lowering.pipeline import STAGES
 from ..lowering.reproducer import ModulePrinter, as_compile_error, write_reproducer
+from ..transforms.eqsat.egraph_ops import copy_of
 from .diagnostics import Diagnostic, expectations, from_compile_error, from_parse_error, unexpected, verify
 from .located_parser import LocatedParser
 from .model_file import decode
@@ -132,7 +133,7 @@ class AlbumenOpt(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         watching = self.observers()
         passes = self.pipeline.passes
-        start = prog.clone() if self.args.reproducer else None
+        start = copy_of(prog) if self.args.reproducer else None
         self.verify(prog)
         for observer in watching:
             observer.start(prog)

@@ -17,7 +17,7 @@ from ...dialects.evaluate import bind_symbols, evaluate_op, find_function
 from ...dialects.hlir.elementwise import Elementwise
 from ...dialects.hlir.loop import LoopOp
 from ...dialects.op import Array, Environment, Kind, TensorOp, tensor_of
-from .egraph_ops import MOVES_ROUNDING, EClass, classes, first_acyclic_choice, graphs, replace_by_choice, roots
+from .egraph_ops import MOVES_ROUNDING, EClass, classes, copy_of, first_acyclic_choice, graphs, replace_by_choice, roots
 
 TOLERANCE = 128.0
 """Allowed difference in eps of the dtype times the largest magnitude among result and operands."""
@@ -38,7 +38,7 @@ class Mismatch:
 def plain_module(module: ModuleOp) -> ModuleOp:
     """A copy in which the first member that can be made stands for each class, so that it can be evaluated as a
     graph."""
-    copy = module.clone()
+    copy = copy_of(module)
     for graph in graphs(copy):
         replace_by_choice(graph, first_acyclic_choice(graph))
     return copy
@@ -131,7 +131,10 @@ def _first_iteration(loop: LoopOp) -> list[int]:
 
 
 def _plain_loop(loop: LoopOp) -> Operation:
-    module = ModuleOp([loop.clone()])
+    copy = copy_of(loop)
+    # The copy stands alone: it must not count as a user of the values around the original.
+    copy.operands = Block(arg_types=[operand.type for operand in loop.operands]).args
+    module = ModuleOp([copy])
     return next(iter(plain_module(module).ops))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.equivalence import ClassOp, GraphOp, YieldOp
@@ -15,6 +16,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.errors import ContractError, InternalError
 
+OperationT = TypeVar("OperationT", bound=Operation)
 MOVES_ROUNDING = "moves_rounding"
 """Attribute of an e-graph whose members are equal over the reals; without it they round the same values."""
 
@@ -31,6 +33,21 @@ class EClass:
         """The class op, or None where there is one member only."""
         owner = self.value.owner
         return owner if isinstance(owner, ClassOp) else None
+
+
+def copy_of(op: OperationT) -> OperationT:
+    """A deep copy of an op with e-graphs inside. xDSL's clone leaves an operand that is used before its definition on
+    the
+    original, whose values would then have users outside their module."""
+    copy = op.clone()
+    own: dict[SSAValue, SSAValue] = {}
+    for old, new in zip(op.walk(), copy.walk(), strict=True):
+        own.update(zip(old.results, new.results, strict=True))
+    for new in copy.walk():
+        for position, operand in enumerate(new.operands):
+            if operand in own:
+                new.operands[position] = own[operand]
+    return copy
 
 
 def graphs(module: ModuleOp) -> list[GraphOp]:
