@@ -1,0 +1,163 @@
+"""One pair: its samples compiled as one program, called twice, and compared with eager."""
+
+from __future__ import annotations
+
+# pyright: basic
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from .comparison import Comparer, Difference, shared_memory
+from .error_inputs import run_errors
+from .pairs import ERRORS, Pair
+from .randomness import compare_random
+from .refusals import Compiled, explained
+from .samples import SEED, Sample, copied, samples_of
+from .seeding import UNDEFINED, is_random, without_seeds
+from .states import CRASHED, NO_SAMPLE, PASSED, UNSUPPORTED, WRONG, Result
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all pairs of a run share: the backend, the device of the inputs, the most samples of a pair."""
+
+    backend: str = "albumen"
+    device: str = "cpu"
+    count: int = 4
+
+
+def run_pair(pair: Pair, setting: Setting) -> Result:
+    """The state of a pair, whatever happens in it."""
+    started = time.monotonic()
+    with warnings.catch_warnings(), without_seeds():
+        warnings.simplefilter("ignore")
+        result = run_errors(pair, setting) if pair[1] == ERRORS else run_samples(pair, setting)
+    return replace(result, seconds=round(time.monotonic() - started, 2))
+
+
+def run_samples(pair: Pair, setting: Setting) -> Result:
+    """All samples in one program; where that raises, each alone, so that one cannot hide another."""
+    name, dtype = pair
+    samples = samples_of(name, getattr(torch, dtype), setting.device, setting.count)
+    if not samples:
+        return Result(name, dtype, NO_SAMPLE, "eager refuses every sample")
+    result = run_program(pair, samples, setting)
+    if result.state in (UNSUPPORTED, CRASHED) and len(samples) > 1:
+        return combined([run_program(pair, [sample], setting) for sample in samples])
+    return result
+
+
+def combined(results: Sequence[Result]) -> Result:
+    """The worst of the samples' results, with the counts of all."""
+    worst = min(results, key=lambda result: (CRASHED, WRONG, UNSUPPORTED, PASSED).index(result.state))
+    totals = {k: sum(getattr(result, k) for result in results) for k in ("samples", "passed", "nearer", "random")}
+    return replace(worst, **totals)
+
+
+def run_program(pair: Pair, samples: Sequence[Sample], setting: Setting) -> Result:
+    """The samples as one compiled program. Dynamo's caches are empty before."""
+
+    def program(tensors: Sequence[Sequence[torch.Tensor]]) -> list[Any]:
+        return [sample.call(given) for sample, given in zip(samples, tensors, strict=True)]
+
+    def compiled(backend: str) -> Compiled:
+        return torch.compile(program, backend=backend, fullgraph=True, dynamic=False)
+
+    def aot_eager() -> None:
+        seeded(compiled("aot_eager"), [sample.tensors() for sample in samples], SEED)
+
+    name, dtype = pair
+    torch._dynamo.reset()
+    function = compiled(setting.backend)
+    calls: list[tuple[Any, list[list[torch.Tensor]]]] = []
+    try:
+        for _ in range(2):
+            given = [sample.tensors() for sample in samples]
+            calls.append((seeded(function, given, SEED), given))
+    except Exception as error:  # every kind of failure is a state of the pair
+        state, by, why = explained(error, aot_eager)
+        return Result(name, dtype, state, why, by, len(samples))
+    return compared(pair, samples, calls, function, setting)
+
+
+def seeded(function: Callable[[Any], Any], given: Any, seed: int) -> Any:
+    torch.manual_seed(seed)
+    return function(given)
+
+
+def compared(pair: Pair, samples: Sequence[Sample], calls: Sequence[Any], function: Any, setting: Setting) -> Result:
+    """Every sample's outputs and inputs after both calls; the first call's after the second has run."""
+    name, dtype = pair
+    result = Result(name, dtype, PASSED, samples=len(samples))
+    for i, sample in enumerate(samples):
+        comparer = Comparer(name, getattr(torch, dtype), setting.device)
+        random = name not in UNDEFINED and is_random(sample, SEED + 1)
+        try:
+            if random:
+                compare_random(lambda seed, i=i: drawn(function, samples, i, seed), lambda seed, s=sample: eager(s, seed))
+            for outputs, given in () if random else calls:
+                compare_sample(comparer, sample, outputs[i], given[i])
+        except Difference as difference:
+            why = f"{difference} [{sample.text}]"
+            result = replace(result, state=WRONG, why=result.why or why)
+            continue
+        counts = {"passed": 1, "nearer": int(comparer.nearer), "random": int(random)}
+        result = replace(result, **{k: getattr(result, k) + n for k, n in counts.items()})
+    return result
+
+
+def compare_sample(comparer: Comparer, sample: Sample, outputs: Any, given: Sequence[torch.Tensor]) -> None:
+    """One sample after one call: what it returned, what became of its inputs, and which memory they share."""
+    exact: list[Any] = []
+
+    def doubled(part: int) -> Any:
+        if not exact:
+            exact.extend(in_double(sample))
+        return exact[part]
+
+    if comparer.name in UNDEFINED:
+        outputs, expected = zeroed(outputs), zeroed(sample.expected)
+    else:
+        expected = sample.expected
+    comparer.compare(outputs, expected, lambda: doubled(0), "output")
+    comparer.compare(list(given), sample.expected_inputs, lambda: doubled(1), "input")
+    found, wanted = shared_memory(outputs, given), shared_memory(expected, sample.expected_inputs)
+    if found != wanted:
+        raise Difference(f"outputs and inputs that share memory: {found}, not {wanted}")
+
+
+def zeroed(outputs: Any) -> Any:
+    """The same tensors in form, all zero."""
+    from torch.utils import _pytree as pytree
+
+    return pytree.tree_map_only(torch.Tensor, lambda tensor: copied(tensor).zero_(), outputs)
+
+
+def in_double(sample: Sample) -> tuple[Any, list[torch.Tensor]]:
+    """The call in double precision: outputs and inputs after it; nothing where torch cannot do it."""
+    call = sample.in_double()
+    tensors = call.tensors()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        torch.manual_seed(SEED)
+        return call.call(tensors), tensors
+    except (RuntimeError, ValueError, TypeError, NotImplementedError):
+        return sample.expected, sample.expected_inputs
+    finally:
+        torch.set_default_dtype(before)
+
+
+def drawn(function: Compiled, samples: Sequence[Sample], which: int, seed: int) -> Any:
+    """What the compiled program gives for one sample under a seed, with what it leaves in the inputs."""
+    given = [sample.tensors() for sample in samples]
+    return seeded(function, given, seed)[which], given[which]
+
+
+def eager(sample: Sample, seed: int) -> Any:
+    tensors = sample.tensors()
+    return seeded(sample.call, tensors, seed), tensors

@@ -1,0 +1,153 @@
+"""When a value equals eager's.
+
+Element type, shape, device and the strides of dimensions of more than one element are equal, and an output shares
+memory with the same inputs. Integers and booleans are equal. Floats are within `torch.testing.assert_close`'s default
+tolerance of their element type, or within the tolerance that the entry of the database states for every test or for
+torch's compiler tests (`TestInductorOpInfo`); NaN and infinities stand at the same places, and a zero has eager's sign.
+
+A float beyond the tolerance is compared once more, with the call in double precision: where each such element is at
+least as near to that as eager's own, eager is what is inexact, and the sample counts as `nearer`.
+"""
+
+from __future__ import annotations
+
+# pyright: basic
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .pairs import entries
+
+COMPILER_TESTS = (None, "TestInductorOpInfo")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    relative: float
+    absolute: float
+
+
+def tolerance_of(name: str, dtype: torch.dtype, output: torch.dtype, device: str) -> Tolerance | None:
+    """The tolerance that the entry itself states for the element type; None for the default of `assert_close`."""
+    from torch.testing._internal.common_device_type import toleranceOverride
+
+    stated = None
+    for info in entries()[name].decorators:
+        if getattr(info, "cls_name", "other") not in COMPILER_TESTS or info.device_type not in (None, device):
+            continue
+        if info.dtypes is not None and dtype not in info.dtypes:
+            continue
+        for decorator in info.decorators:
+            if isinstance(decorator, toleranceOverride) and dtype in decorator.overrides and output == dtype:
+                found = decorator.overrides[dtype]
+                stated = Tolerance(found.rtol, found.atol)
+    return stated
+
+
+class Difference(Exception):
+    """What differs from eager."""
+
+
+@dataclass
+class Comparer:
+    """Compares nests for one pair; `doubled` gives the same nest in double precision, or None where it has none."""
+
+    name: str
+    dtype: torch.dtype
+    device: str
+    nearer: bool = False
+
+    def compare(self, found: Any, expected: Any, doubled: Callable[[], Any], what: str) -> None:
+        """Raise `Difference` unless the two are equal; sets `nearer` where double precision had to decide."""
+        found_leaves, found_structure = pytree.tree_flatten(found)
+        leaves, structure = pytree.tree_flatten(expected)
+        if found_structure != structure:
+            raise Difference(f"{what}: a structure {found_structure}, not {structure}")
+        for i, (ours, eager) in enumerate(zip(found_leaves, leaves, strict=True)):
+            self.compare_leaf(ours, eager, lambda i=i: pytree.tree_leaves(doubled())[i], f"{what} {i}")
+
+    def compare_leaf(self, ours: Any, eager: Any, doubled: Callable[[], Any], what: str) -> None:
+        if not isinstance(eager, torch.Tensor):
+            if type(ours) is not type(eager) or (ours != eager and not (ours != ours and eager != eager)):
+                raise Difference(f"{what}: {ours!r}, not {eager!r}")
+            return
+        if not isinstance(ours, torch.Tensor):
+            raise Difference(f"{what}: a {type(ours).__name__}, not a tensor")
+        compare_form(ours, eager, what)
+        tolerance = tolerance_of(self.name, self.dtype, eager.dtype, self.device)
+        limits = {} if tolerance is None else {"rtol": tolerance.relative, "atol": tolerance.absolute}
+        try:
+            torch.testing.assert_close(ours, eager, equal_nan=True, check_stride=False, **limits)
+        except AssertionError as error:
+            if not is_nearer(ours, eager, doubled(), limits):
+                raise Difference(f"{what}: {_joined(str(error))}") from None
+            self.nearer = True
+        compare_zeros(ours, eager, what)
+
+
+def compare_form(ours: torch.Tensor, eager: torch.Tensor, what: str) -> None:
+    """Element type, shape, device, layout and strides."""
+    for aspect in ("dtype", "shape", "device", "layout"):
+        if getattr(ours, aspect) != getattr(eager, aspect):
+            raise Difference(f"{what}: {aspect} {getattr(ours, aspect)}, not {getattr(eager, aspect)}")
+    if eager.layout is not torch.strided or eager.numel() < 2:
+        return
+    if strides(ours) != strides(eager):
+        raise Difference(f"{what}: strides {ours.stride()}, not {eager.stride()} (shape {tuple(eager.shape)})")
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """Those that an element depends on."""
+    return [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1]
+
+
+def compare_zeros(ours: torch.Tensor, eager: torch.Tensor, what: str) -> None:
+    """Zeros have eager's sign."""
+    if not eager.is_floating_point() or eager.layout is not torch.strided:
+        return
+    both = (ours == 0) & (eager == 0)
+    if bool((both & (torch.signbit(ours) != torch.signbit(eager))).any()):
+        raise Difference(f"{what}: the sign of a zero")
+
+
+def is_nearer(ours: torch.Tensor, eager: torch.Tensor, exact: Any, limits: dict[str, float]) -> bool:
+    """Whether each element beyond the tolerance is finite and at least as near to the exact value as eager's."""
+    if not isinstance(exact, torch.Tensor) or not eager.is_floating_point() or eager.dtype is torch.float64:
+        return False
+    if exact.shape != eager.shape or exact.dtype is not torch.float64:
+        return False
+    close = torch.isclose(ours, eager, equal_nan=True, **_limits(eager.dtype, limits))
+    near = (ours.double() - exact).abs() <= (eager.double() - exact).abs()
+    return bool((close | near).all())
+
+
+def _limits(dtype: torch.dtype, limits: dict[str, float]) -> dict[str, float]:
+    if limits:
+        return limits
+    from torch.testing._comparison import default_tolerances
+
+    relative, absolute = default_tolerances(dtype)
+    return {"rtol": relative, "atol": absolute}
+
+
+def shared_memory(outputs: Any, inputs: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
+    """(output, input) for all that lie in the same storage."""
+    tensors = [leaf for leaf in pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
+    return [
+        (i, j)
+        for i, output in enumerate(tensors)
+        for j, given in enumerate(inputs)
+        if _storage(output) is not None and _storage(output) == _storage(given)
+    ]
+
+
+def _storage(tensor: torch.Tensor) -> int | None:
+    strided = tensor.layout is torch.strided and tensor.numel() > 0
+    return tensor.untyped_storage().data_ptr() if strided else None
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,73 @@
+"""The entries of the database whose value is random or undefined, and torch's own seeding of them."""
+
+from __future__ import annotations
+
+# pyright: basic
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .samples import Sample
+
+UNDEFINED = (
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "new_empty",
+    "new_empty_strided",
+)
+"""Memory that nothing wrote: only shape, element type and strides mean anything."""
+
+
+def _unseeded(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return op(*args, **kwargs)
+
+
+@contextmanager
+def without_seeds():
+    """Within it, entries call their operator directly.
+
+    Many entries wrap a random operator into a function that saves torch's generator, seeds it and puts it back, so that
+    torch's tests see equal values. Dynamo cannot trace that, and here the seed is set outside of the call.
+    """
+    import torch.testing._internal.common_methods_invocations as invocations
+
+    original = invocations.wrapper_set_seed  # pyright: ignore[reportAttributeAccessIssue]
+    invocations.wrapper_set_seed = _unseeded  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield
+    finally:
+        invocations.wrapper_set_seed = original  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def is_random(sample: Sample, seed: int) -> bool:
+    """Whether eager draws random numbers in the call, and gives something else under another seed."""
+    if not sample.places and sample.expected is None:
+        return False
+    torch.manual_seed(seed)
+    before = torch.get_rng_state()
+    gpu_before = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else before
+    tensors = sample.tensors()
+    again = sample.call(tensors)
+    gpu_after = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else before
+    if torch.equal(before, torch.get_rng_state()) and torch.equal(gpu_before, gpu_after):
+        return False
+    return not same_bits((again, tensors), (sample.expected, sample.expected_inputs))
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Equal nests, NaN equal to NaN."""
+    flat_a, flat_b = pytree.tree_leaves(a), pytree.tree_leaves(b)
+    return len(flat_a) == len(flat_b) and all(_same(x, y) for x, y in zip(flat_a, flat_b, strict=True))
+
+
+def _same(x: Any, y: Any) -> bool:
+    if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor):
+        return bool(x == y)
+    if x.dtype != y.dtype or x.shape != y.shape:
+        return False
+    return bool(torch.equal(x.nan_to_num(), y.nan_to_num()) and torch.equal(x.isnan(), y.isnan()))

@@ -1,0 +1,54 @@
+"""What is known of one pair (an entry of the database, an element type) after it ran."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+PASSED = "passed"
+UNSUPPORTED = "unsupported"
+WRONG = "wrong"
+CRASHED = "crashed"
+NO_SAMPLE = "no sample"
+STATES = (PASSED, UNSUPPORTED, WRONG, CRASHED, NO_SAMPLE)
+
+ALBUMEN = "albumen"
+TORCH = "torch"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The state of a pair.
+
+    `samples` ran, `passed` of them equal eager. `by` says who refused an unsupported pair: Albumen, or torch, when its
+    own tracing fails in front of any backend. `nearer` counts samples with an element beyond the tolerance that is at
+    least as near to the value in double precision as eager's. `random` counts samples whose distribution was compared.
+    """
+
+    op: str
+    dtype: str
+    state: str
+    why: str = ""
+    by: str = ""
+    samples: int = 0
+    passed: int = 0
+    nearer: int = 0
+    random: int = 0
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.op, self.dtype
+
+    def to_json(self, *, seconds: bool = True) -> str:
+        """One line; fields that say nothing are left out, and the time with `seconds=False`."""
+        fields = {k: v for k, v in asdict(self).items() if v not in ("", 0)}
+        if not seconds:
+            fields.pop("seconds", None)
+        return json.dumps(fields)
+
+    @staticmethod
+    def of(fields: Mapping[str, Any]) -> Result:
+        return Result(**fields)
