@@ -22,6 +22,7 @@ from .elementwise import (
     FloorDivOp,
     FloorOp,
     FmaOp,
+    GcdOp,
     LessThanOp,
     Log2Op,
     MaximumOp,
@@ -33,22 +34,26 @@ from .elementwise import (
     SqrtOp,
     TruncOp,
 )
-from .indexing import GatherOp, ScatterOp
+from .indexing import CheckIndexOp, GatherOp, ScatterOp
 from .linear import LinearOp
 from .loop import LoopOp, YieldOp
+from .merging import MergeRunsOp
 from .normalization import BatchNormOp, LayerNormOp, RmsNormOp
 from .ordering import ScanOp, SortOp
 from .reduction import MaxOp, MinOp, ProdOp, SumOp
 from .softmax import LogSoftmaxOp, SoftmaxOp
+from .transcendental import Atan2Op, ErfcOp, LgammaOp, PowOp
 from .types import MapAttr, ScalarAttr, ShapeAttr, TensorType
 from .view import ViewOp
 
 PRIMITIVES: tuple[type[TensorOp], ...] = (
     *(Log2Op, Exp2Op, SinOp, SqrtOp, RecipOp, FloorOp, RoundEvenOp, TruncOp),
     *(AddOp, MulOp, DivOp, ModOp, FloorDivOp, MaximumOp, LessThanOp, EqualOp, FmaOp, SelectOp, CastOp, BitcastOp),
-    *(BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp),
+    CheckIndexOp,
+    *(BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp, GcdOp),
+    *(PowOp, Atan2Op, ErfcOp, LgammaOp),
     *(SumOp, ProdOp, MaxOp, MinOp, ViewOp, ContractOp),
-    *(ConstantOp, LiteralOp, IotaOp, RandomBitsOp, GatherOp, ScatterOp, PadOp, ConcatOp, ScanOp, SortOp),
+    *(ConstantOp, LiteralOp, IotaOp, RandomBitsOp, GatherOp, ScatterOp, PadOp, ConcatOp, ScanOp, SortOp, MergeRunsOp),
 )
 COMPOSITES: tuple[type[TensorOp], ...] = (
     *(

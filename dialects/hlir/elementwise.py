@@ -183,6 +183,20 @@ class FloorDivOp(Binary):
 
 
 @irdl_op_definition
+class GcdOp(Binary):
+    """The greatest common divisor of |a| and |b|; gcd(0, b) is |b|."""
+
+    name = "hlir.gcd"
+    SPELLING: ClassVar = "gcd"
+    DOMAIN: ClassVar = INTEGERS
+    COMMUTATIVE: ClassVar = True
+    SAMPLES: ClassVar = samples(INTEGERS, 2, F32, 1.0, 99.0)
+
+    def function(self, *args: Array) -> Array:
+        return np.gcd(args[0], args[1])
+
+
+@irdl_op_definition
 class MaximumOp(Binary):
     """The larger of a and b; NaN if either is."""
 

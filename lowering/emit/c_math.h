@@ -366,6 +366,26 @@ ALB_INLINE int64_t alb_ceildiv(int64_t a, int64_t b) {
   return b == 0 ? 0 : a / b + ((a % b != 0) & ((a < 0) == (b < 0)));
 }
 
+// alb_lgamma_f32, alb_lgamma_f64: the functions of libm without its global sign, which threads would share.
+ALB_INLINE float alb_lgamma_f32(float x) { int sign; return lgammaf_r(x, &sign); }
+ALB_INLINE double alb_lgamma_f64(double x) { int sign; return lgamma_r(x, &sign); }
+
+// alb_gcd: Euclid's greatest common divisor of the magnitudes.
+ALB_INLINE int64_t alb_gcd(int64_t a, int64_t b) {
+  uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+  while (y != 0) { const uint64_t rest = x % y; x = y; y = rest; }
+  return (int64_t)x;
+}
+
+// alb_pow_i64: a^b, which wraps; for b < 0 the whole part of 1 / a^-b, 0 for a = 0.
+ALB_INLINE int64_t alb_pow_i64(int64_t a, int64_t b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+  uint64_t power = 1, factor = (uint64_t)a;
+  for (; b; b >>= 1, factor *= factor)
+    if (b & 1) power *= factor;
+  return (int64_t)power;
+}
+
 // alb_div_i64, alb_rem_i64: C's integer division with a value where C has none: by zero 0, by -1 it wraps.
 ALB_INLINE int64_t alb_div_i64(int64_t a, int64_t b) {
   return b == 0 ? 0 : (b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b);

@@ -31,6 +31,26 @@ template <class T> ALB_DEVICE T alb_ceildiv(T a, T b) {
   return quotient * b != a && (a < 0) == (b < 0) ? quotient + 1 : quotient;
 }
 
+// alb_gcd: Euclid's greatest common divisor of the magnitudes
+ALB_DEVICE long long alb_gcd(long long a, long long b) {
+  unsigned long long x = a < 0 ? 0 - (unsigned long long)a : (unsigned long long)a, y = b < 0 ? 0 - (unsigned long long)b : (unsigned long long)b;
+  while (y != 0) {
+    const unsigned long long rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return (long long)x;
+}
+
+// alb_pow_i64: a^b, which wraps; for b < 0 the whole part of 1 / a^-b, 0 for a = 0
+ALB_DEVICE long long alb_pow_i64(long long a, long long b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+  unsigned long long power = 1, factor = (unsigned long long)a;
+  for (; b; b >>= 1, factor *= factor)
+    if (b & 1) power *= factor;
+  return (long long)power;
+}
+
 // alb_bits: the bits of a value read as another type of its size
 template <class To, class From> ALB_DEVICE To alb_bits(From value) {
   static_assert(sizeof(To) == sizeof(From), "a bitcast keeps the size");

@@ -34,6 +34,8 @@ UNARY = {
     "atanh": "atanh",
     "erf": "erf",
     "cbrt": "cbrt",
+    "erfc": "erfc",
+    "lgamma": "lgamma",
 }
 """math op name to the C name, which is also Metal's where Metal has the function."""
 
@@ -72,6 +74,7 @@ def integer_functions(types: Mapping[str, str]) -> dict[str, str]:
             table[f"{name}.{dtype}"] = f"(({unsigned}){{0}} {symbol} ({unsigned}){{1}} ? {{0}} : {{1}})"
         table[f"absi.{dtype}"] = f"({kind})({{0}} < 0 ? 0 - ({unsigned}){{0}} : ({unsigned}){{0}})"
         table[f"mod.{dtype}"] = "({0} % {1})"
+    table |= {"gcd.i64": "alb_gcd({0}, {1})", "pow.i64": "alb_pow_i64({0}, {1})"}
     return table
 
 

@@ -40,7 +40,7 @@ TYPES: Mapping[str, str] = {
 
 NARROW = {"f16": ("float({0})", "half({0})"), "bf16": ("float({0})", "bfloat({0})")}
 
-MISSING = ("erf", "expm1", "log1p", "cbrt")
+MISSING = ("erf", "erfc", "lgamma", "expm1", "log1p", "cbrt")
 """C functions that Metal lacks; the prelude has them as alb_<name>."""
 
 PRECISE = frozenset(

@@ -14,6 +14,26 @@ template <class T> T alb_ceildiv(T a, T b) {
   return quotient * b != a && (a < 0) == (b < 0) ? quotient + 1 : quotient;
 }
 
+// alb_gcd: Euclid's greatest common divisor of the magnitudes
+inline long alb_gcd(long a, long b) {
+  ulong x = a < 0 ? 0 - (ulong)a : (ulong)a, y = b < 0 ? 0 - (ulong)b : (ulong)b;
+  while (y != 0) {
+    const ulong rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return (long)x;
+}
+
+// alb_pow_i64: a^b, which wraps; for b < 0 the whole part of 1 / a^-b, 0 for a = 0
+inline long alb_pow_i64(long a, long b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+  ulong power = 1, factor = (ulong)a;
+  for (; b; b >>= 1, factor *= factor)
+    if (b & 1) power *= factor;
+  return (long)power;
+}
+
 // AlbAdd, AlbMul, AlbMax, AlbMin, AlbAnd, AlbOr: what joins two values of a reduction
 struct AlbAdd { template <class T> static T of(T a, T b) { return a + b; } };
 struct AlbMul { template <class T> static T of(T a, T b) { return a * b; } };
@@ -96,4 +116,41 @@ inline float alb_cbrt(float x) {
   if (!(a > 0.0f) || a == INFINITY) return x;
   const float y = precise::exp2(precise::log2(a) * (1.0f / 3.0f));
   return copysign(y - (y * y * y - a) / (3.0f * y * y), x);
+}
+
+// alb_erfc: t exp(p(t) - x^2) with t = 1 / (1 + |x| / 2), the square split so that its exponential keeps its digits
+inline float alb_erfc(float x) {
+  const float a = fabs(x), t = 1.0f / (1.0f + 0.5f * a);
+  float p = 0.17087277f;
+  p = fma(p, t, -0.82215223f);
+  p = fma(p, t, 1.48851587f);
+  p = fma(p, t, -1.13520398f);
+  p = fma(p, t, 0.27886807f);
+  p = fma(p, t, -0.18628806f);
+  p = fma(p, t, 0.09678418f);
+  p = fma(p, t, 0.37409196f);
+  p = fma(p, t, 1.00002368f);
+  p = fma(p, t, -1.26551223f);
+  const float high = a * a, low = fma(a, a, -high);
+  const float tail = a > 11.0f ? 0.0f : t * precise::exp(-high) * precise::exp(p - low);
+  return x != x ? x : x < 0.0f ? 2.0f - tail : tail;
+}
+
+// alb_lgamma: Lanczos' series with g = 5, and the reflection formula below 1/2
+inline float alb_lgamma(float x) {
+  const float a = fabs(x);
+  if (a == INFINITY) return INFINITY;
+  if (x <= 0.0f && x == floor(x)) return INFINITY;
+  const float z = x < 0.5f ? -x : x - 1.0f;
+  float sum = 1.000000000190015f;
+  sum += 76.18009172947146f / (z + 1.0f);
+  sum += -86.50532032941677f / (z + 2.0f);
+  sum += 24.01409824083091f / (z + 3.0f);
+  sum += -1.231739572450155f / (z + 4.0f);
+  sum += 0.001208650973866179f / (z + 5.0f);
+  sum += -0.000005395239384953f / (z + 6.0f);
+  const float t = z + 5.5f;
+  const float value = (z + 0.5f) * precise::log(t) - t + precise::log(2.5066282746310005f * sum);
+  const float whole = x - floor(x);
+  return x < 0.5f ? 1.1447298858494002f - precise::log(fabs(precise::sin(3.14159265358979f * whole))) - value : value;
 }

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.dtype import F32, I64, DType
+from ...dialects.hlir.indexing import CheckIndexOp
 from ...dialects.hlir.scalar import Scalar
 from ...dialects.loop import ApplyOp
+from ...dialects.loop import CheckIndexOp as LoopCheckIndexOp
 from ...dialects.op import TensorOp, tensor_of
 
 Add = Callable[[Operation], SSAValue]
@@ -90,6 +92,18 @@ def _mod(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
     return add(arith.RemSIOp(xs[0], xs[1]) if dtype.category == "signed" else arith.RemUIOp(xs[0], xs[1]))
 
 
+def _through_i64(name: str) -> Rule:
+    """A function whose low bits depend on the value of its operands alone, so that i64 stands for all integers."""
+
+    def rule(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
+        if dtype.is_float:
+            return add(ApplyOp(name, xs))
+        wide = [cast(add, x, dtype, I64) for x in xs]
+        return cast(add, add(ApplyOp(name, wide)), I64, dtype)
+
+    return rule
+
+
 def _abs(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
     if dtype.is_float:
         return add(math.AbsFOp(xs[0]))
@@ -134,6 +148,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "floor_div": _by_category(None, arith.FloorDivSIOp, arith.DivUIOp),
         "trunc_div": _by_category(None, arith.DivSIOp, arith.DivUIOp),
         "mod": _mod,
+        "gcd": _through_i64("gcd"),
+        "pow": _through_i64("pow"),
         "abs": _abs,
         "neg": _neg,
         "recip": _recip,
@@ -161,7 +177,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 """The scalar function that an hlir op names as its SPELLING -> what it is at the loop level. A primitive that is not
 here is a `loop.apply`, a composite is expanded first."""
 
-UNCHANGED = ("select", "cast", "bitcast")
+UNCHANGED = ("select", "cast", "bitcast", "check_index")
 """Ops whose operands are not widened."""
 
 
@@ -180,6 +196,10 @@ def scalar_op(add: Add, op: TensorOp, operands: Sequence[SSAValue]) -> SSAValue:
     if op.SPELLING == "bitcast":
         same = element_type(dtype) == element_type(result)
         return operands[0] if same else add(arith.BitcastOp(operands[0], element_type(result)))
+    if isinstance(op, CheckIndexOp):
+        index, last = (add(arith.IndexCastOp(x, IndexType())) for x in operands)
+        extent = add(arith.AddiOp(last, add(arith.ConstantOp.from_int_and_width(1, IndexType()))))
+        return from_index(add, add(LoopCheckIndexOp(index, extent, op.error)), result)
     wide = [widen(add, x, dtype) for x in operands]
     rule = RULES.get(op.SPELLING)
     value = rule(add, dtype, wide) if rule is not None else add(ApplyOp(op.SPELLING, wide))

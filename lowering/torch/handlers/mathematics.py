@@ -8,26 +8,22 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
-from ....dialects.dtype import F64, I8, I16, I32, I64
+from ....dialects.dtype import I8, I16, I32, I64
 from ....dialects.hlir.arithmetic import AbsOp, CosOp, ExpOp, LogOp, NegOp, RsqrtOp, SubOp
-from ....dialects.hlir.bitwise import BitAndOp, BitOrOp
 from ....dialects.hlir.builder import GraphBuilder
-from ....dialects.hlir.comparison import BitNotOp, IsNanOp
 from ....dialects.hlir.conversion import BitcastOp, SelectOp
 from ....dialects.hlir.elementwise import (
     AddOp,
     DivOp,
     EqualOp,
-    Exp2Op,
-    FloorOp,
     LessThanOp,
-    Log2Op,
     MulOp,
     RecipOp,
     SinOp,
     SqrtOp,
     TruncOp,
 )
+from ....dialects.hlir.transcendental import PowOp
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr
 from ..call import Call, Handler
@@ -160,30 +156,8 @@ def _integer_power(b: GraphBuilder, x: SSAValue, exponent: float) -> SSAValue:
 
 
 def general_power(b: GraphBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-    """x^y = 2^(y log2 |x|) in f64, with C's rules for negative x, for x = 1 and for y = 0."""
-    dtype = tensor_of(x).dtype
-    x, y = b.cast(x, F64), b.cast(y, F64)
-    zero, one, nan = like(b, 0.0, x), like(b, 1.0, x), like(b, math.nan, x)
-    size = b.emit(Exp2Op, [b.emit(MulOp, [y, b.emit(Log2Op, [b.emit(AbsOp, [x])])])])
-    half = b.emit(MulOp, [y, like(b, 0.5, x)])
-    whole = b.emit(EqualOp, [b.emit(FloorOp, [y]), y])
-    even = b.emit(EqualOp, [b.emit(FloorOp, [half]), half])
-    # 1 / x tells -0.0 from 0.0.
-    negative = b.emit(
-        BitOrOp, [b.emit(LessThanOp, [x, zero]), b.emit(EqualOp, [b.emit(RecipOp, [x]), like(b, -math.inf, x)])]
-    )
-    odd = b.emit(BitAndOp, [whole, b.emit(BitNotOp, [even])])
-    value = b.emit(SelectOp, [b.emit(BitAndOp, [negative, odd]), b.emit(NegOp, [size]), size])
-    finite = b.emit(LessThanOp, [b.emit(AbsOp, [x]), like(b, math.inf, x)])
-    undefined = b.emit(BitAndOp, [b.emit(LessThanOp, [x, zero]), b.emit(BitAndOp, [b.emit(BitNotOp, [whole]), finite])])
-    value = b.emit(SelectOp, [undefined, nan, value])
-    minus_one = b.emit(EqualOp, [x, like(b, -1.0, x)])
-    endless = b.emit(EqualOp, [b.emit(AbsOp, [y]), like(b, math.inf, x)])
-    value = b.emit(SelectOp, [b.emit(BitAndOp, [minus_one, endless]), one, value])
-    trivial = b.emit(BitOrOp, [b.emit(EqualOp, [x, one]), b.emit(EqualOp, [y, zero])])
-    value = b.emit(SelectOp, [trivial, one, value])
-    missing = b.emit(BitAndOp, [b.emit(IsNanOp, [x]), b.emit(BitNotOp, [b.emit(EqualOp, [y, zero])])])
-    return b.cast(b.emit(SelectOp, [missing, nan, value]), dtype)
+    """x^y with C's rules."""
+    return b.emit(PowOp, [x, y])
 
 
 def constant_power(call: Call) -> SSAValue:
@@ -198,8 +172,6 @@ def constant_power(call: Call) -> SSAValue:
 def tensor_power(call: Call) -> SSAValue:
     """self to the exponent, where at least one of them is a tensor."""
     operands = promote(call, ["self", "exponent"], wide_scalars=True)
-    if not operands.dtype.is_float:
-        raise UnsupportedNodeError("raises integers to integers that are known only at run time")
     return call.b.cast(general_power(call.b, *operands.operands), operands.result)
 
 
