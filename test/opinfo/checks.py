@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .comparison import Comparer, Difference, shared_memory
+from .comparison import Comparer, Difference, compare_memory
 from .error_inputs import run_errors
 from .pairs import ERRORS, Pair
 from .randomness import compare_random
@@ -19,6 +19,7 @@ from .refusals import Compiled, explained
 from .samples import SEED, Sample, copied, samples_of
 from .seeding import UNDEFINED, is_random, without_seeds
 from .states import CRASHED, NO_SAMPLE, PASSED, UNSUPPORTED, WRONG, Result
+from .ties import settle_ties
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ def compared(pair: Pair, samples: Sequence[Sample], calls: Sequence[Any], functi
         random = name not in UNDEFINED and is_random(sample, SEED + 1)
         try:
             if random:
-                compare_random(lambda seed, i=i: drawn(function, samples, i, seed), lambda seed, s=sample: eager(s, seed))
+                compare_random(
+                    lambda seed, i=i: drawn(function, samples, i, seed), lambda seed, s=sample: eager(s, seed)
+                )
             for outputs, given in () if random else calls:
                 compare_sample(comparer, sample, outputs[i], given[i])
         except Difference as difference:
@@ -119,15 +122,18 @@ def compare_sample(comparer: Comparer, sample: Sample, outputs: Any, given: Sequ
             exact.extend(in_double(sample))
         return exact[part]
 
-    if comparer.name in UNDEFINED:
-        outputs, expected = zeroed(outputs), zeroed(sample.expected)
-    else:
-        expected = sample.expected
-    comparer.compare(outputs, expected, lambda: doubled(0), "output")
+    undefined = comparer.name in UNDEFINED
+    found = zeroed(outputs) if undefined else settle_ties(comparer.name, sample, outputs)
+    expected = zeroed(sample.expected) if undefined else sample.expected
+    comparer.compare(found, expected, lambda: doubled(0), "output")
     comparer.compare(list(given), sample.expected_inputs, lambda: doubled(1), "input")
-    found, wanted = shared_memory(outputs, given), shared_memory(expected, sample.expected_inputs)
-    if found != wanted:
-        raise Difference(f"outputs and inputs that share memory: {found}, not {wanted}")
+    try:
+        compare_memory(comparer.name, (outputs, given), (sample.expected, sample.expected_inputs))
+    except Difference:
+        traced_inputs = sample.tensors()
+        torch._dynamo.reset()
+        traced = torch.compile(sample.call, backend="aot_eager", fullgraph=True, dynamic=False)(traced_inputs)
+        compare_memory(comparer.name, (outputs, given), (traced, traced_inputs))
 
 
 def zeroed(outputs: Any) -> Any:

@@ -23,7 +23,9 @@ def entries() -> dict[str, Any]:
     try:
         from torch.testing._internal.common_methods_invocations import op_db
     except ImportError as error:
-        raise SystemExit(f"torch's operator database cannot be read ({error}): pip install expecttest==0.3.0") from error
+        raise SystemExit(
+            f"torch's operator database cannot be read ({error}): pip install expecttest==0.3.0"
+        ) from error
     return {name_of(entry): entry for entry in op_db}
 
 

@@ -36,7 +36,7 @@ class Worker:
     def start(self) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOME), os.environ.get("PYTHONPATH", "")])}
         environment.setdefault("OMP_NUM_THREADS", "1")
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by stop)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "opinfo.worker", json.dumps(asdict(self.setting))],
             stdin=subprocess.PIPE,
