@@ -90,6 +90,8 @@ def _holds(guard: Guard, side: Callable[..., tuple[int, ...]], values: Sequence[
         (value,) = side(*values)
     except ZeroDivisionError:
         return False  # a size that something is divided by is 0, which the kernels rely on not to be
+    if guard.relation == "!=":
+        return value != 0
     return value == 0 if guard.relation == "==" else value >= 0
 
 

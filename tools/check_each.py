@@ -25,7 +25,7 @@ from ..dialects.evaluate import evaluate_function, random_array, random_inputs
 from ..dialects.host import ProgramOp, programs
 from ..dialects.host.interpreter import run_program
 from ..dialects.op import Environment
-from ..dialects.sym.dialect import GuardOp, SymbolOp
+from ..dialects.sym.dialect import GuardOp, SymbolOp, relation_holds
 from ..dialects.sym.substitute import evaluate_int
 from ..lowering.toolchain.object_cache import MemoryCache, ObjectCache
 from .observers import Observer
@@ -117,8 +117,7 @@ def small_values(op: SymbolOp) -> list[int]:
 
 def holds(guard: GuardOp, symbols: dict[str, int]) -> bool:
     """Whether a guard is true of an assignment."""
-    value = evaluate_int(guard.expr.data, symbols)
-    return value == 0 if guard.relation.data == "==" else value >= 0
+    return relation_holds(evaluate_int(guard.expr.data, symbols), guard.relation.data)
 
 
 def difference(expected: Sequence[Array], found: Sequence[Array]) -> str:

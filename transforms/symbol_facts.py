@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.errors import ContractError
 from ..dialects.sym.bounds import Bounds, Interval, proves_nonnegative, simplify
-from ..dialects.sym.dialect import GuardOp, SymbolOp
+from ..dialects.sym.dialect import GuardOp, SymbolOp, relation_holds
 from ..dialects.sym.expr import Expr, constant, floordiv, lift, maximum, monomial_expr, symbol
 from ..dialects.sym.substitute import substitute_symbols, symbol_names
 
 
 @dataclass(frozen=True)
 class Guard:
-    """expr == 0, or expr >= 0."""
+    """expr == 0, expr >= 0 or expr != 0."""
 
     expr: Expr
     relation: str
@@ -54,7 +54,10 @@ class SymbolFacts:
         """Whether ranges alone make the guard true."""
         if guard.relation == "==":
             return guard.expr.as_int() == 0
-        return proves_nonnegative(guard.expr, Bounds(self.ranges))
+        bounds = Bounds(self.ranges)
+        if guard.relation == "!=":
+            return proves_nonnegative(guard.expr - 1, bounds) or proves_nonnegative(-guard.expr - 1, bounds)
+        return proves_nonnegative(guard.expr, bounds)
 
 
 def _quotient_range(r: Interval, multiple: int) -> Interval:
@@ -111,7 +114,7 @@ def facts_of(module: ModuleOp, pinned: Sequence[str] = ()) -> SymbolFacts:
 def _checked(facts: SymbolFacts, guard: Guard) -> Guard:
     expr = facts.simplify(guard.expr)
     value = expr.as_int()
-    if value is not None and (value != 0 if guard.relation == "==" else value < 0):
+    if value is not None and not relation_holds(value, guard.relation):
         raise ContractError(
             f"the guard {guard.expr} {guard.relation} 0 can never hold: it says {value} {guard.relation} 0",
             hint="the shapes or constraints that the module was made from contradict each other",

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ..sym.bounds import Interval
-from ..sym.dialect import ExprAttr
+from ..sym.dialect import RELATIONS, ExprAttr, relation_holds
 from ..sym.dialect import GuardOp as FactOp
 from ..sym.dialect import SymbolOp as DeclarationOp
 from ..sym.expr import IntLike
@@ -20,8 +20,6 @@ from ..sym.substitute import evaluate_int, symbol_names
 from ..sym.syntax import parse_expr
 from .buffers import InputOp
 from .types import BufferType, parse_buffer
-
-RELATIONS = ("==", ">=")
 
 
 @irdl_op_definition
@@ -126,12 +124,11 @@ class GuardOp(IRDLOperation):
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether the guard is true of these values of the symbols."""
-        value = evaluate_int(self.expr.data, values)
-        return value == 0 if self.relation.data == "==" else value >= 0
+        return relation_holds(evaluate_int(self.expr.data, values), self.relation.data)
 
     def verify_(self) -> None:
         if self.relation.data not in RELATIONS:
-            raise VerifyException(f"the relation is '==' or '>=', found {self.relation.data!r}")
+            raise VerifyException(f"the relation is '==', '>=' or '!=', found {self.relation.data!r}")
 
     @classmethod
     def parse(cls, parser: Parser) -> GuardOp:

@@ -90,9 +90,20 @@ class SymbolOp(IRDLOperation):
             printer.print_string(f" multiple_of {self.multiple_of.data}")
 
 
+RELATIONS = ("==", ">=", "!=")
+"""How the expression of a guard is compared with 0."""
+
+
+def relation_holds(value: int, relation: str) -> bool:
+    """Whether `value relation 0` is true."""
+    if relation == "!=":
+        return value != 0
+    return value == 0 if relation == "==" else value >= 0
+
+
 @irdl_op_definition
 class GuardOp(IRDLOperation):
-    """A fact that the program checks when it is called: `sym.guard s - t*2 == 0` or `sym.guard s - 1 >= 0`."""
+    """A fact that the program checks when it is called: `sym.guard s - t*2 "=="` says s - t*2 == 0; or ">=", or "!="."""
 
     name = "sym.guard"
 
@@ -103,8 +114,8 @@ class GuardOp(IRDLOperation):
         super().__init__(properties={"expr": ExprAttr.get(expr), "relation": StringAttr(relation)})
 
     def verify_(self) -> None:
-        if self.relation.data not in ("==", ">="):
-            raise VerifyException(f"the relation is '==' or '>=', found {self.relation.data!r}")
+        if self.relation.data not in RELATIONS:
+            raise VerifyException(f"the relation is '==', '>=' or '!=', found {self.relation.data!r}")
 
     @classmethod
     def parse(cls, parser: Parser) -> "GuardOp":
@@ -127,4 +138,4 @@ def declared_bounds(module: Operation, extents: Sequence[Expr] = ()) -> Bounds:
 
 SYM = Dialect("sym", [SymbolOp, GuardOp], [ExprAttr])
 
-__all__ = ["SYM", "ExprAttr", "GuardOp", "SymbolOp", "declared_bounds"]
+__all__ = ["RELATIONS", "SYM", "ExprAttr", "GuardOp", "SymbolOp", "declared_bounds", "relation_holds"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Literal, cast
 
 from ...dialects.host import GuardOp
@@ -11,7 +12,7 @@ from ...runtime.artifact import Guard
 
 def guard_of(op: GuardOp) -> Guard:
     """The guard of a host.guard."""
-    relation = cast("Literal['==', '>=']", op.relation.data)
+    relation = cast("Literal['==', '>=', '!=']", op.relation.data)
     return Guard(str(op.expr.data), relation, in_words(op.expr.data, relation))
 
 
@@ -23,9 +24,13 @@ def in_words(expr: Expr, relation: str) -> str:
         return f"{divided[0]} must be a multiple of {divided[1]}"
     left, right = _sides(expr)
     if left.as_int() is None:
-        return f"{left} must {'equal' if relation == '==' else 'be at least'} {right}"
+        return f"{left} must {_AT_LEAST[relation]} {right}"
     limit = expr.constant_term
-    return f"{limit - expr} must {'equal' if relation == '==' else 'be at most'} {limit}"
+    return f"{limit - expr} must {_AT_MOST[relation]} {limit}"
+
+
+_AT_LEAST = MappingProxyType({"==": "equal", ">=": "be at least", "!=": "not be"})
+_AT_MOST = MappingProxyType({"==": "equal", ">=": "be at most", "!=": "not be"})
 
 
 def _remainder(expr: Expr) -> tuple[Expr, int] | None:

@@ -20,6 +20,10 @@ aten = torch.ops.aten
 
 KEPT_WHOLE = (
     aten.linear.default,
+    aten.index_add.default,
+    aten.index_copy.default,
+    aten.index_fill.int_Scalar,
+    aten.index_fill.int_Tensor,
     aten.scaled_dot_product_attention.default,
     aten.silu.default,
     aten.gelu.default,
@@ -57,8 +61,9 @@ def decomposed(program: ExportedProgram) -> ExportedProgram:
         return run(table)
 
 
-def import_exported(program: ExportedProgram) -> ImportedGraph:
-    """The module of an exported program. Values of parameters and buffers stay outside; see `weights_of`.
+def import_exported(program: ExportedProgram, random: str = "philox") -> ImportedGraph:
+    """The module of an exported program. Values of parameters and buffers stay outside; see `weights_of`. `random`
+    is one of `randomness.MODES`.
 
     Raises:
         UnsupportedError: with everything that cannot be imported.
@@ -72,12 +77,8 @@ def import_exported(program: ExportedProgram) -> ImportedGraph:
         symbols = SymbolTable(found, ranges, guards_of(program), numbers)
     except UnsupportedNodeError as error:
         raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
-    if symbols.holes:
-        hint = "give the dimension a range that leaves these values out, or make it static"
-        raise UnsupportedError(
-            "the model behaves differently for single values of a size", symbols.holes, hint=hint, stage="import"
-        )
-    function = FunctionImporter(program.graph_module, symbols)
+    symbols.guards += [(hole, "!=") for hole in dict.fromkeys(symbols.holes)]
+    function = FunctionImporter(program.graph_module, symbols, random=random)
     for position, (node, spec) in enumerate(zip(placeholders, program.graph_signature.input_specs, strict=True)):
         role = ROLES.get(spec.kind)
         constant = program.constants.get(spec.target or "")

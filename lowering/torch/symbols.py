@@ -36,12 +36,12 @@ class SymbolTable:
 
     `symbols` are in the order in which the inputs show them. A guard s % k == 0 makes s the expression k*t; an
     equation that is linear in a symbol with coefficient 1 eliminates it. `numbers` are symbols that callers give as
-    they are: they stay s and are declared as multiples of k. What remains is `guards`, and `holes`: values
-    that the trace excludes inside a range, which a guard op cannot say.
+    they are: they stay s and are declared as multiples of k. What remains is `guards`, and `holes`: expressions
+    that are not 0 for the sizes of the trace. Kernels do not rely on those, but another graph would be traced.
     """
 
     guards: list[tuple[Expr, str]]
-    holes: list[str]
+    holes: list[Expr]
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class SymbolTable:
         differences = [self.lift(left) - self.lift(right) for left, right in _relations(facts, sympy.Ne)]
         for _ in range(2):  # excluding one end of a range can put another excluded value at the end
             differences = [d for d in differences if not self._excluded(d)]
-        self.holes += [f"{difference} != 0" for difference in differences]
+        self.holes += differences
         self.guards = [(e, r) for e, r in dict.fromkeys(self.guards) if not (r == ">=" and self._proved(e))]
 
     def _proved(self, difference: Expr) -> bool:

@@ -31,10 +31,10 @@ from .json_form import from_json, to_json
 from .model import HostProgram
 
 FORMAT = "albumen"
-VERSION = (1, 1)
+VERSION = (1, 2)
 """A reader takes every minor version of its major; an addition raises minor, any other change raises major.
 
-1.1 added the guards of a program."""
+1.1 added the guards of a program, 1.2 guards that exclude a value."""
 
 _ALIGNMENT = 64
 _PADDING_ID = 0xA1B0

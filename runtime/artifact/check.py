@@ -113,7 +113,7 @@ class _Checker:
             extent = source.shape[symbol.dim]
             self.need(linear_form(extent, symbol.name) is not None, path, f"not solvable from {extent!r}")
         for index, guard in enumerate(self.program.guards):
-            self.need(guard.relation in ("==", ">="), f"guards[{index}]", f"relation {guard.relation!r}")
+            self.need(guard.relation in ("==", ">=", "!="), f"guards[{index}]", f"relation {guard.relation!r}")
             self.need(bool(guard.message), f"guards[{index}]", "has no message")
 
     def tensors(self) -> None:

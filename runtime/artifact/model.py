@@ -40,14 +40,14 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What must hold of the symbols beside their ranges: the value of `expression` == 0, or >= 0.
+    """What must hold of the symbols beside their ranges: the value of `expression` == 0, >= 0 or (since 1.2) != 0.
 
     The kernels rely on it, so a call that breaks it is refused. `message` says it in words that name the symbols:
     "s must equal t*2".
     """
 
     expression: str
-    relation: Literal["==", ">="]
+    relation: Literal["==", ">=", "!="]
     message: str
 
 

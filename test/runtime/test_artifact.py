@@ -28,7 +28,9 @@ from albumen.runtime.errors import ArtifactError
 from albumen.runtime.program import load
 
 DATA = Path(__file__).parent / "data"
-GOLDEN = DATA / "golden-1.1.alb"
+GOLDEN = DATA / "golden-1.2.alb"
+MIDDLE = DATA / "golden-1.1.alb"
+"""The same program before guards could exclude a value."""
 EARLIER = DATA / "golden-1.0.alb"
 """The same program before programs had guards."""
 
@@ -92,7 +94,7 @@ def test_golden_artifact(tmp_path: Path) -> None:
     """Made once by this module's authors with an earlier state of the code; must load and keep its bytes for ever."""
     found = read_artifact(GOLDEN)
     assert [symbol.name for symbol in found.program.symbols] == ["s"]
-    assert [guard.message for guard in found.program.guards] == ["s*s must be at least 4"]
+    assert [guard.message for guard in found.program.guards] == ["s*s must be at least 4", "s must not be 7"]
     write_artifact(tmp_path / "again.alb", found)
     assert (tmp_path / "again.alb").read_bytes() == GOLDEN.read_bytes()
 
@@ -105,7 +107,7 @@ def test_artifact_of_version_1_0_has_no_guards(tmp_path: Path) -> None:
     assert read_artifact(tmp_path / "again.alb").program == found.program
 
 
-@pytest.mark.parametrize("file", [EARLIER, GOLDEN], ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", [EARLIER, MIDDLE, GOLDEN], ids=lambda path: path.stem)
 def test_golden_artifact_runs(file: Path, tmp_path: Path) -> None:
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")
@@ -197,7 +199,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda p: p.update(guards=[{"expression": "s"}]), r"guards\[0\]: expected a field 'relation'"),
     (
         lambda p: p.update(guards=[{"expression": "s", "relation": "<", "message": "s"}]),
-        r"guards\[0\]\.relation: expected one of ==, >=, found '<'",
+        r"guards\[0\]\.relation: expected one of ==, >=, !=, found '<'",
     ),
     (
         lambda p: p.update(guards=[{"expression": "s - t", "relation": "==", "message": "s must equal t"}]),

@@ -101,6 +101,7 @@ class Conditions(nn.Module):
             (4, 4),
             r"s0 must be at least s1 \+ 1, found .* s1 = 4 \(dim 0",
         ),
+        (lambda s, t: s != t, [(6, 4), (3, 5)], (8, 8), r"s0 must not be s1, found s0 = 8 \(dim 0 of"),
         (lambda s, t: (s + t) % 5 == 0, [(6, 4), (9, 6)], (8, 6), r"s0 \+ s1 must be a multiple of 5, found s0 = 8"),
     ],
 )

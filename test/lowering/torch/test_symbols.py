@@ -102,7 +102,7 @@ def test_what_cannot_be_solved_stays_a_guard() -> None:
 def test_excluded_values() -> None:
     assert declared(table(sympy.Ne(A, 2), sympy.Ne(A, 3)))[0] == "sym.symbol @s0 min 4"
     assert table(sympy.Ne(2 * A, 7)).holes == []
-    assert table(sympy.Ne(A, 9)).holes == ["s0 - 9 != 0"]
+    assert table(sympy.Ne(A, 9)).holes == [a - 9]
 
 
 def test_memory_orders() -> None:

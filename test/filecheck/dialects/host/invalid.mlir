@@ -142,6 +142,6 @@ host.program @main target "c" {
 // -----
 
 host.program @main target "c" {
-  // CHECK: the relation is '==' or '>=', found '<'
+  // CHECK: the relation is '==', '>=' or '!=', found '<'
   host.guard 1 "<"
 }

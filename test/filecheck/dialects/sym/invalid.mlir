@@ -10,7 +10,7 @@ sym.symbol @s min 8 multiple_of 0
 
 // -----
 
-// CHECK: the relation is '==' or '>=', found '<'
+// CHECK: the relation is '==', '>=' or '!=', found '<'
 sym.guard s "<"
 
 // -----
