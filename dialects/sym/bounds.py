@@ -108,7 +108,37 @@ def proves_nonnegative(e: Expr, bounds: Bounds) -> bool:
     low = interval(worst, bounds).low
     if low is not None and low >= 0:
         return True
-    return _nonnegative_after_shift(worst, bounds)
+    return _nonnegative_after_shift(worst, bounds) or _nonnegative_without_quotient(worst, bounds)
+
+
+def _nonnegative_without_quotient(e: Expr, bounds: Bounds) -> bool:
+    """The proof for d * e after writing the most nested quotient c*floordiv(p, d) of `e` as its smallest rational
+    value: c*p/d for c < 0, c*(p - d + 1)/d for c > 0. So n*40 - floordiv(n*5, 8)*64 >= 0 cancels exactly."""
+    found: tuple[int, Monomial, int] | None = None
+    for monomial, coefficient in e.terms:
+        depth = _quotient_depth(monomial)
+        if depth and (found is None or depth > found[0]):
+            found = depth, monomial, coefficient
+    if found is None:
+        return False
+    _, monomial, coefficient = found
+    dividend, divisor = monomial[0][0].args
+    number = divisor.constant_term
+    least = dividend if coefficient < 0 else dividend - (number - 1)
+    rest = e - monomial_expr(monomial, coefficient)
+    return proves_nonnegative(rest * number + least * coefficient, bounds)
+
+
+def _quotient_depth(monomial: Monomial) -> int:
+    """How deep atoms are nested in a quotient by a positive number that stands alone; 0 for any other monomial."""
+    atom, power = monomial[0] if len(monomial) == 1 else (None, 0)
+    if atom is None or power != 1 or atom.kind != "floordiv" or (atom.args[1].as_int() or 0) <= 0:
+        return 0
+    return _depth(atom)
+
+
+def _depth(atom: Atom) -> int:
+    return 1 + max((_depth(inner) for arg in atom.args for inner in arg.atoms()), default=0)
 
 
 def _nonnegative_after_shift(e: Expr, bounds: Bounds) -> bool:

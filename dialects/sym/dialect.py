@@ -103,7 +103,7 @@ def relation_holds(value: int, relation: str) -> bool:
 
 @irdl_op_definition
 class GuardOp(IRDLOperation):
-    """A fact that the program checks when it is called: `sym.guard s - t*2 "=="` says s - t*2 == 0; or ">=", or "!="."""
+    """A fact that the program checks when called: `sym.guard s - t*2 "=="` is s - t*2 == 0; or ">=", or "!="."""
 
     name = "sym.guard"
 

@@ -118,6 +118,13 @@ def test_nothing_is_assumed_of_an_undeclared_symbol_but_its_sign() -> None:
     assert not proves_nonnegative(s - 1, Bounds())
 
 
+def test_a_quotient_is_at_most_the_fraction() -> None:
+    half = floordiv(s, constant(2))
+    assert proves_nonnegative(half * 40 - floordiv(half * 5, constant(8)) * 64, Bounds())
+    assert proves_nonnegative(half * 2 - s + 1, Bounds())
+    assert not proves_nonnegative(half * 2 - s, Bounds())
+
+
 def test_substitution_normalises() -> None:
     assert substitute_symbols(s // 2 + t, {"s": t * 2}) is t * 2
     with pytest.raises(ZeroDivisionError, match="must be positive"):
