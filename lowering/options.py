@@ -14,6 +14,7 @@ from ..dialects.errors import OptionError
 
 TARGETS = ("c", "cuda", "metal")
 NUMERICS = ("eager", "fused", "fast")
+RANDOM = ("", "eager", "philox")
 
 
 def closest(word: str, choices: Iterable[str]) -> str:
@@ -39,6 +40,8 @@ class CompileOptions:
     "fast" with approximations. `theories` names the rule files of `eqsat` (empty: all that `numerics` allows); `nodes`
     and `iterations` bound it (0: the pass's own bounds). `libraries` names the library calls that extraction may
     choose, such as "kernel.call_matmul" (empty: none; the torch frontend allows on a GPU what is installed).
+    `random` says where random numbers come from: "eager" draws them with torch before each call, "philox" computes them
+    in the program under a seed (empty: eager for torch.compile, philox for albumen.compile).
     `compiler` is the C compiler (empty: found on PATH).
     `dump_ir` is a folder that gets the IR of every stage, and the reproducer of a stage that fails.
     """
@@ -50,6 +53,7 @@ class CompileOptions:
     nodes: int = 0
     iterations: int = 0
     libraries: tuple[str, ...] = ()
+    random: str = dataclasses.field(default="", metadata={"result": False})
     compiler: str = ""
     dump_ir: str = dataclasses.field(default="", metadata={"result": False})
 
@@ -64,6 +68,7 @@ class CompileOptions:
                 raise OptionError(f"option {name} must be of type {kind.__name__}, found {value!r}")
         self._check_choice("target", TARGETS)
         self._check_choice("numerics", NUMERICS)
+        self._check_choice("random", RANDOM)
         for name in ("nodes", "iterations"):
             if getattr(self, name) < 0:
                 raise OptionError(f"option {name} must not be negative, found {getattr(self, name)}")

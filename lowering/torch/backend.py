@@ -138,8 +138,9 @@ class GraphCompiler:
         """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""
         placeholders = placeholders_of(graph_module.graph)
         device = device_of(tensor for node in placeholders for tensor in traced_tensors(node))
-        imported = import_traced(graph_module, names=names, static_inputs=static_inputs)
         options = resolved_options(self.options, device)
+        random = options.random or "eager"
+        imported = import_traced(graph_module, names=names, static_inputs=static_inputs, random=random)
         if options.dump_ir:
             options = replace(options, dump_ir=str(_free_folder(Path(options.dump_ir))))
         loaded = LoadedGraph(imported, compile_imported(imported, options), device, {})

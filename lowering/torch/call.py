@@ -13,11 +13,16 @@ from xdsl.ir import SSAValue
 
 from ...dialects.dtype import DType
 from ...dialects.hlir.builder import GraphBuilder
-from ...dialects.hlir.types import TensorType, tensor_type
+from ...dialects.hlir.index_map import IndexMap, identity
+from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType, tensor_type
+from ...dialects.hlir.view import ViewOp
+from ...dialects.op import tensor_of
 from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr
+from .draws import Distribution, Draw, Parameter
 from .element_types import element_type
 from .fx import given_arguments, overload_name, schema_arguments, traced_results, traced_tensors
+from .randomness import Randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -46,11 +51,12 @@ class Call:
     """A call of an ATen overload. Every accessor marks its argument as consumed; `b` builds at the end of the
     function."""
 
-    def __init__(self, node: Node, values: Values, b: GraphBuilder, symbols: SymbolTable):
+    def __init__(self, node: Node, values: Values, b: GraphBuilder, symbols: SymbolTable, random: Randomness):
         self.node = node
         self.b = b
         self._values = values
         self._symbols = symbols
+        self._random = random
         self._arguments, self._given = schema_arguments(node), given_arguments(node)
         self._consumed: set[str] = set()
 
@@ -88,6 +94,19 @@ class Call:
     def dtype(self) -> DType:
         """The element type of the only result, as torch says."""
         return self.type.dtype
+
+    def draw(
+        self,
+        distribution: Distribution,
+        *parameters: Parameter,
+        like: torch.Tensor | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> SSAValue:
+        """A random tensor like the first result (or like a tensor of the trace), or like it in another dtype."""
+        fake = traced_tensors(self.node)[0] if like is None else like
+        dims, strides = self._symbols.lift_all(fake.shape), self._symbols.lift_all(fake.stride())
+        drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, parameters)
+        return self._random.draw(self.b, drawn)
 
     def is_read(self, result: int) -> bool:
         """Whether something reads this result of a call with several."""
@@ -193,6 +212,17 @@ class Call:
     def lift(self, value: int | torch.SymInt | Expr) -> Expr:
         """A size of torch as an expression."""
         return value if isinstance(value, Expr) else self._symbols.lift(value)
+
+    def with_sizes(self, value: SSAValue, dims: Sequence[Expr]) -> SSAValue:
+        """The value at sizes that must be the same numbers, though the trace may not know it: a guard says so."""
+        found = tensor_of(value).dims
+        if found == tuple(dims):
+            return value
+        for here, there in zip(found, dims, strict=True):
+            if here != there:
+                self._symbols.guards.append((here - there, "=="))
+        map_ = MapAttr(IndexMap(len(dims), identity(len(dims)).exprs))
+        return self.b.emit(ViewOp, [value], map=map_, shape=ShapeAttr.get(dims))
 
     @property
     def device(self) -> torch.device:

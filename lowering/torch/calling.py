@@ -103,6 +103,8 @@ class LoadedGraph:
     def _take(self) -> Callable[[list[Any]], list[Any]] | None:
         """Placeholder values -> program inputs; None where they are the same list."""
         slots, offset = self._given, self._offset
+        if any(slot.draw is not None for slot in slots):
+            return self._take_and_draw(slots)
         if all(slot.dense and slot.divisor == 1 for slot in slots):
             positions = [slot.placeholder - offset for slot in slots]
             if positions == list(range(self.imported.placeholders - offset)):
@@ -111,6 +113,20 @@ class LoadedGraph:
                 pick = itemgetter(*positions)
                 return lambda values: list(pick(values))
         return lambda values: [_value(slot, values[slot.placeholder - offset]) for slot in slots]
+
+    def _take_and_draw(self, slots: Sequence[InputSlot]) -> Callable[[list[Any]], list[Any]]:
+        """The same where some inputs are drawn: in the order of the slots, which is that of the graph."""
+        offset, binding = self._offset, self._binding
+        dynamic = any(slot.draw is not None and slot.draw.needs_symbols for slot in slots)
+
+        def take(values: list[Any]) -> list[Any]:
+            symbols: Mapping[str, int] = binding.symbols(values) if dynamic else {}
+            return [
+                _value(slot, values[slot.placeholder - offset] if slot.draw is None else slot.draw.make(symbols))
+                for slot in slots
+            ]
+
+        return take
 
     def _give(self) -> Callable[[list[Any], tuple[Any, ...]], Sequence[Any]] | None:
         """Program outputs -> returned values; None where they are the same tuple."""

@@ -67,7 +67,7 @@ def compile_program(
     held: Mapping[str, torch.Tensor] | None = None,
 ) -> CompiledModel:
     """Compile an exported program; `held` are tensors to use in place of the copies that the export made."""
-    imported = import_exported(program)
+    imported = import_exported(program, options.random or "philox")
     values = weights_of(program, imported)
     weights = {name: (held or {}).get(_target(imported, program, name), value) for name, value in values.items()}
     artifact = compile_imported(imported, options, progress)

@@ -18,11 +18,13 @@ from ...dialects.errors import TypeRuleError
 from ...dialects.hlir.creation import ConstantOp, LiteralOp
 from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
 from ...dialects.sym.expr import Expr
+from .draws import Draw
 from .element_types import DTYPE_OF_TORCH, element_type
 from .fx import returns_view, sympy_of, traced
 from .importer import GraphImporter, Parameter, Returned, build_module
 from .layout import inverse, memory_order
 from .linear_form import linear_form
+from .randomness import randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -35,7 +37,7 @@ class InputSlot:
     """Where an argument of the program comes from: a placeholder's value, or a constant of the graph.
 
     `order` lists the dims of the tensor from the outermost in memory; a tensor that is not dense must be copied first.
-    The value of a scalar is divided by `divisor`.
+    The value of a scalar is divided by `divisor`. What `draw` says is drawn at each call.
     """
 
     name: str
@@ -45,6 +47,7 @@ class InputSlot:
     dense: bool = True
     constant: torch.Tensor | None = None
     divisor: int = 1
+    draw: Draw | None = None
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,18 @@ def traced_symbols(placeholders: Sequence[Node], kind: type = object) -> list[sy
 class FunctionImporter:
     """Collects the arguments, runs the importer, collects the results."""
 
-    def __init__(self, module: GraphModule, symbols: SymbolTable, *, views_outside: bool = False):
-        """With `views_outside`, outputs that share memory with an argument are no results of the program at all."""
+    def __init__(
+        self, module: GraphModule, symbols: SymbolTable, *, views_outside: bool = False, random: str = "philox"
+    ):
+        """With `views_outside`, outputs that share memory with an argument are no results of the program at all.
+
+        `random` is one of `randomness.MODES`.
+        """
         self.graph_module = module
         self.views_outside = views_outside
         self.symbols = symbols
         self.block = Block()
-        self.importer = GraphImporter(self.block, symbols)
+        self.importer = GraphImporter(self.block, symbols, randomness(random, self._add_draw))
         self.parameters: list[Parameter] = []
         self.slots: list[InputSlot] = []
         self.argument_of: dict[Node, int] = {}
@@ -142,6 +150,15 @@ class FunctionImporter:
         self.slots.append(InputSlot(self.parameters[-1].name, role, position, kept, order is not None, constant))
         argument = self.block.insert_arg(type_, len(self.block.args))
         self.importer.values[node] = self.importer.b.permute(argument, inverse(kept))
+
+    def _add_draw(self, draw: Draw, name: str) -> SSAValue:
+        order = memory_order(draw.dims, draw.strides)
+        kept = tuple(range(len(draw.dims))) if order is None else order
+        type_ = tensor_type([draw.dims[i] for i in kept], element_type(draw.dtype))
+        self.parameters.append(Parameter(type_, "input", self._unique(name)))
+        self.slots.append(InputSlot(self.parameters[-1].name, "input", -1, kept, order is not None, draw=draw))
+        argument = self.block.insert_arg(type_, len(self.block.args))
+        return self.importer.b.permute(argument, inverse(kept))
 
     def _unique(self, name: str) -> str:
         taken = {parameter.name for parameter in self.parameters}

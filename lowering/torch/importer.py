@@ -16,14 +16,13 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.errors import InternalError, TypeRuleError, UnsupportedError, location_text
 from ...dialects.hlir.builder import GraphBuilder
-from ...dialects.hlir.index_map import IndexMap, identity
-from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType
-from ...dialects.hlir.view import ViewOp
+from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
 from .call import Call, Fake, Results
 from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
 from .handlers.table import HANDLERS
 from .locations import node_location
+from .randomness import Randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -64,9 +63,10 @@ def _target_name(node: Node) -> str:
 class GraphImporter:
     """Builds hlir at the end of a block from the nodes of a graph. Set the values of placeholders first."""
 
-    def __init__(self, block: Block, symbols: SymbolTable):
+    def __init__(self, block: Block, symbols: SymbolTable, random: Randomness):
         self.b = GraphBuilder(block)
         self.symbols = symbols
+        self.random = random
         self.failures = Failures()
         self.values: dict[Node, Any] = {}
 
@@ -116,7 +116,7 @@ class GraphImporter:
         handler = HANDLERS.get(name)
         if handler is None:
             raise UnsupportedNodeError("has no counterpart")
-        call = Call(node, self.values, self.b, self.symbols)
+        call = Call(node, self.values, self.b, self.symbols, self.random)
         self._check_types(node, call)
         results = handler(call)
         rest = call.unconsumed()
@@ -134,26 +134,18 @@ class GraphImporter:
         """The results, each with the type that torch says it has."""
         fakes = traced_results(node)
         if isinstance(results, SSAValue):
-            checked = self._as_traced(node, call.fake_of(fakes[0]), results)
+            checked = self._as_traced(call, call.fake_of(fakes[0]), results)
             return checked if isinstance(traced(node), torch.Tensor) else [checked]
         pairs = zip(fakes, results, strict=True)
-        return [None if value is None else self._as_traced(node, call.fake_of(fake), value) for fake, value in pairs]
+        return [None if value is None else self._as_traced(call, call.fake_of(fake), value) for fake, value in pairs]
 
-    def _as_traced(self, node: Node, fake: Fake, value: SSAValue) -> SSAValue:
+    def _as_traced(self, call: Call, fake: Fake, value: SSAValue) -> SSAValue:
         found, expected = tensor_of(value), fake.type
         if found == expected:
             return value
         if found.dtype != expected.dtype or found.rank != expected.rank:
-            raise InternalError(f"{overload_name(node)} was imported as {found}, torch says {expected}")
-        return self._same_sizes(value, expected)
-
-    def _same_sizes(self, value: SSAValue, expected: TensorType) -> SSAValue:
-        """The value at sizes that are the same numbers in another form; what proves it becomes a guard."""
-        for here, there in zip(tensor_of(value).dims, expected.dims, strict=True):
-            if here != there:
-                self.symbols.guards.append((here - there, "=="))
-        map_ = MapAttr(IndexMap(expected.rank, identity(expected.rank).exprs))
-        return self.b.emit(ViewOp, [value], map=map_, shape=ShapeAttr.get(expected.dims))
+            raise InternalError(f"{call.name} was imported as {found}, torch says {expected}")
+        return call.with_sizes(value, expected.dims)  # the same numbers in another form
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,18 @@ def import_traced(
     names: Sequence[str] = (),
     static_inputs: Sequence[int] = (),
     views_outside: bool = True,
+    random: str = "philox",
 ) -> ImportedGraph:
     """The module of a traced graph. `static_inputs` are the placeholders that hold weights.
 
     A trailing `copy_` into a placeholder is a mutation of that input. With `views_outside`, outputs that share memory
-    with an input are left to the caller.
+    with an input are left to the caller. `random` is one of `randomness.MODES`.
 
     Raises:
         UnsupportedError: with everything that cannot be imported.
     """
     placeholders = placeholders_of(module.graph)
-    function = FunctionImporter(module, _symbols(placeholders), views_outside=views_outside)
+    function = FunctionImporter(module, _symbols(placeholders), views_outside=views_outside, random=random)
     fixed = set(static_inputs)
     for position, node in enumerate(placeholders):
         name = names[position] if len(names) == len(placeholders) else str(node.target)

@@ -53,15 +53,6 @@ def overwrite(call: Call) -> SSAValue:
     return call.b.broadcast(call.b.cast(call.tensor("src"), call.dtype), call.dims)
 
 
-def dropout(call: Call) -> SSAValue:
-    """The value itself in evaluation mode, and with a probability of 0."""
-    training = call.flag("train")
-    if training and call.number("p") != 0:
-        raise UnsupportedNodeError("draws random numbers (dropout in training mode)")
-    call.ignore("p")
-    return call.tensor("input")
-
-
 def convert_element_type(call: Call) -> SSAValue:
     """prims.convert_element_type: the value in another dtype."""
     call.ignore("dtype")
@@ -84,7 +75,6 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.type_as.default": type_as,
         "aten.copy.default": overwrite,
         "aten.copy_.default": overwrite,
-        "aten.dropout.default": dropout,
         "prims.convert_element_type.default": convert_element_type,
     }
 )

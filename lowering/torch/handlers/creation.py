@@ -33,7 +33,7 @@ def filled(value: int) -> Handler:
 
     def handler(call: Call) -> SSAValue:
         _ignore_placement(call)
-        call.ignore("self", "size", "stride")
+        call.ignore("self", "size", "stride", "physical_layout")
         return call.b.constant(value, call.type)
 
     return handler
@@ -67,6 +67,8 @@ def arange(call: Call) -> SSAValue:
     call.ignore("end")
     start = call.number("start") if "start" in call.argument_names else 0
     step = call.number("step") if "step" in call.argument_names else 1
+    if not call.dtype.is_float:  # eager takes the whole parts of numbers before it counts
+        start, step = (int(x) if isinstance(x, float) else x for x in (start, step))
     if isinstance(start, float) or isinstance(step, float):
         return _float_range(call, start, step)
     first: Expr = start if isinstance(start, Expr) else constant(int(start))
@@ -149,6 +151,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         },
         **{f"aten.{name}.default": filled(1) for name in ("ones", "ones_like", "new_ones")},
         "aten.empty.memory_format": filled(0),
+        "aten.empty_permuted.default": filled(0),
         "aten.empty_strided.default": filled(0),
         "aten.new_empty_strided.default": filled(0),
         "aten.full.default": full,
