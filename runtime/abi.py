@@ -27,6 +27,7 @@ STATUS_MEMORY = 2
 STATUS_THREADS = 3
 STATUS_INDEX = 4
 STATUS_MISSING = 5
+STATUS_VALUE = 6
 
 STATUS = {
     STATUS_OK: ("OK", "done"),
@@ -35,6 +36,7 @@ STATUS = {
     STATUS_THREADS: ("THREADS", "worker threads could not be started"),
     STATUS_INDEX: ("INDEX", "an index operand was out of range"),
     STATUS_MISSING: ("MISSING", "the program needs a host function that was not given"),
+    STATUS_VALUE: ("VALUE", "a value of an operand was out of range"),
 }
 """Code -> (suffix of the C constant ALBUMEN_..., meaning). The entry returns one of these codes."""
 

@@ -37,6 +37,14 @@ class LaunchError(ExecutionError):
     """A call that cannot be carried out: wrong count, kind, dtype or alignment of an input, or a failed program."""
 
 
+class IndexRangeError(LaunchError, IndexError):
+    """An index that the program read from a tensor lies outside its axis, where eager raises IndexError."""
+
+
+class ValueRangeError(LaunchError, RuntimeError):
+    """A number that the program read from a tensor is outside its range, where eager raises RuntimeError."""
+
+
 class ShapeError(LaunchError):
     """An input whose shape or strides are not what the program was compiled for."""
 

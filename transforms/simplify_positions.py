@@ -21,7 +21,7 @@ from ..dialects.hlir.conversion import CastOp, SelectOp
 from ..dialects.hlir.creation import ConstantOp, IotaOp
 from ..dialects.hlir.elementwise import AddOp, EqualOp, FloorDivOp, LessThanOp, MaximumOp, MulOp
 from ..dialects.hlir.index_map import IndexMap, canonical
-from ..dialects.hlir.indexing import GatherOp
+from ..dialects.hlir.indexing import CheckIndexOp, GatherOp
 from ..dialects.hlir.types import MapAttr, ScalarAttr, ShapeAttr
 from ..dialects.hlir.view import ViewOp
 from ..dialects.op import TensorOp, tensor_of
@@ -127,6 +127,9 @@ def _position(op: TensorOp, positions: Mapping[SSAValue, Expr], bounds: Bounds) 
         return -args[0]
     if type(op) in MODULAR:
         return MODULAR[type(op)](args[0], args[1])
+    if isinstance(op, CheckIndexOp):
+        inside = proves_nonnegative(args[0], bounds) and proves_nonnegative(args[1] - args[0], bounds)
+        return args[0] if inside else None
     if not all(_fits(o, a, bounds) for o, a in zip(op.operands, args, strict=True)):
         return None
     if type(op) in ORDERED:

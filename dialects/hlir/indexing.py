@@ -12,10 +12,12 @@ from xdsl.traits import Pure
 from ..dtype import F32, FLOATS, I1, I32, I64
 from ..errors import EvaluationError
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
+from .pointwise import Elementwise
 from .properties import axis_property
 from .types import TensorType, tensor_type
 
 INDEX_TYPES = (I32, I64)
+CHECK_ERRORS = ("index", "value")
 SCATTER_MODES = ("set", "add", "mul", "maximum", "minimum")
 
 
@@ -23,6 +25,43 @@ def check_indices(indices: Array, extent: int) -> None:
     """Raises EvaluationError unless every index is in [0, extent)."""
     if indices.size and (indices.min() < 0 or indices.max() >= extent):
         raise EvaluationError(f"indices {indices.min()}..{indices.max()} are outside an axis of extent {extent}")
+
+
+@irdl_op_definition
+class CheckIndexOp(Elementwise):
+    """The indices unchanged; one outside [0, last] is an error of the run, of an `index` or of a `value`."""
+
+    name = "hlir.check_index"
+    SPELLING: ClassVar = "check_index"
+    ARITY: ClassVar[int] = 2
+    DOMAIN: ClassVar = (I64,)
+    SAMPLES: ClassVar = (
+        *(
+            Sample((tensor_type([3, 5], I64),) * 2, {"error": StringAttr(error)}, low=7, high=8)
+            for error in CHECK_ERRORS
+        ),
+        Sample((tensor_type([3], F32),) * 2, {"error": StringAttr("index")}, error="the element type must be one of"),
+        Sample((tensor_type([3], I64),) * 2, {"error": StringAttr("key")}, error="error must be one of"),
+    )
+
+    indices = operand_def(TensorType)
+    last = operand_def(TensorType)
+    error = prop_def(StringAttr)
+    result = result_def(TensorType)
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
+        error = properties.get("error")
+        known = isinstance(error, StringAttr) and error.data in CHECK_ERRORS
+        require(known, f"error must be one of {' '.join(CHECK_ERRORS)}")
+        return super().infer(operands, properties)
+
+    def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
+        indices, last = inputs
+        wrong = (indices < 0) | (indices > last)
+        if wrong.any():
+            raise EvaluationError(f"{self.error.data} {indices[wrong].flat[0]} is outside its range", op=self)
+        return (indices,)
 
 
 @irdl_op_definition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -158,14 +158,26 @@ class PackOp(IRDLOperation):
 
 @irdl_op_definition
 class CheckIndexOp(IRDLOperation):
-    """`%j = loop.check_index %i below %n`: %i if 0 <= %i < %n; else 0, and the launch reports an index out of range."""
+    """`%j = loop.check_index %i below %n`: %i if 0 <= %i < %n; else 0, and the launch reports an index out of range, or
+    a value out of range where `error "value"` follows."""
 
     name = "loop.check_index"
     index = operand_def(IndexType)
     extent = operand_def(IndexType)
+    error = opt_prop_def(StringAttr)
     result = result_def(IndexType)
     traits = traits_def(MemoryWriteEffect())
-    assembly_format = "$index `below` $extent attr-dict"
+    assembly_format = "$index `below` $extent (`error` $error^)? attr-dict"
 
-    def __init__(self, index: SSAValue, extent: SSAValue):
-        super().__init__(operands=[index, extent], result_types=[IndexType()])
+    def __init__(self, index: SSAValue, extent: SSAValue, error: StringAttr | None = None):
+        properties = {} if error is None else {"error": error}
+        super().__init__(operands=[index, extent], properties=properties, result_types=[IndexType()])
+
+    @property
+    def kind(self) -> str:
+        """What is out of range: "index" or "value"."""
+        return "index" if self.error is None else self.error.data
+
+    def verify_(self) -> None:
+        if self.kind not in ("index", "value"):
+            raise VerifyException(f"error must be index or value, found {self.kind}")

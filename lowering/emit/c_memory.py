@@ -105,7 +105,7 @@ def offset(printer: TextPrinter, op: Operation) -> None:
 def check_index(printer: TextPrinter, op: Operation) -> None:
     assert isinstance(op, CheckIndexOp)
     operands = f"{bare(printer.use(op.index))}, {bare(printer.use(op.extent))}"
-    printer.define(op.result, f"alb_check_index({operands}, failed)")
+    printer.define(op.result, f"alb_check_index({operands}, ALBUMEN_{op.kind.upper()}, failed)")
 
 
 def select(printer: TextPrinter, op: Operation) -> None:

@@ -139,8 +139,8 @@ __attribute__((unused)) static void *alb_scratch(int slot, size_t bytes) {
 }
 
 /* An index that data gave, or 0 and a note that it is out of range. */
-__attribute__((unused)) static int64_t alb_check_index(int64_t index, int64_t extent, _Atomic int *failed) {
+__attribute__((unused)) static int64_t alb_check_index(int64_t index, int64_t extent, int status, _Atomic int *failed) {
   if ((uint64_t)index < (uint64_t)extent) return index;
-  atomic_store_explicit(failed, ALBUMEN_INDEX, memory_order_relaxed);
+  atomic_store_explicit(failed, status, memory_order_relaxed);
   return 0;
 }

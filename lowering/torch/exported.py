@@ -38,6 +38,10 @@ KEPT_WHOLE = (
     aten.max_pool2d.default,
     aten.avg_pool2d.default,
     aten.adaptive_avg_pool2d.default,
+    aten.addcdiv.default,
+    aten.addcmul.default,
+    aten.addr.default,
+    aten.linalg_cross.default,
 )
 """Composite ops that torch would decompose, and hlir keeps."""
 
@@ -111,10 +115,10 @@ def _with_outputs(program: ExportedProgram, function: FunctionImporter) -> Impor
     for node, spec in zip(nodes, program.graph_signature.output_specs, strict=True):
         if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
             target = str(spec.target)
-            function.add_mutation(function.importer.values[node], arguments[by_target.get(target, target)])
+            function.add_mutation(node, arguments[by_target.get(target, target)])
         else:
-            outputs.append(function.add_output(node))
-    return function.finish(outputs)
+            outputs.append(node)
+    return function.finish(function.add_outputs(outputs))
 
 
 def weights_of(program: ExportedProgram, imported: ImportedGraph) -> dict[str, torch.Tensor]:

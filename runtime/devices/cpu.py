@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..abi import ABI_VERSION, ARENA_ALIGNMENT, STATUS, Host
+from ..abi import ABI_VERSION, ARENA_ALIGNMENT, STATUS, STATUS_INDEX, STATUS_VALUE, Host
 from ..abi import Entry as EntryFunction
 from ..artifact import Artifact, Entry
 from ..artifact.cpu import missing_features
 from ..config import Configuration, configuration
-from ..errors import ArtifactError, DeviceError, LaunchError
+from ..errors import ArtifactError, DeviceError, IndexRangeError, LaunchError, ValueRangeError
 from ..expression import compile_expressions
 from .device import Memory, Recompile, Run
 from .openblas import find_gemm
@@ -175,6 +175,7 @@ class CpuBinding:
 
 def _fail(code: int) -> None:
     meaning = STATUS[code][1] if code in STATUS else f"unknown status {code}"
-    raise LaunchError(
-        f"the program failed: {meaning}", hint="check the values of index inputs and the memory of the machine"
-    )
+    if code in (STATUS_INDEX, STATUS_VALUE):
+        error = IndexRangeError if code == STATUS_INDEX else ValueRangeError
+        raise error(f"the program failed: {meaning}", hint="check the tensors that hold indices")
+    raise LaunchError(f"the program failed: {meaning}", hint="check the memory and the limits of the machine")

@@ -48,7 +48,11 @@ def fold_constants(op: TensorOp) -> Folded:
     scalars = [splat(x) for x in op.operands]
     if isinstance(op, Elementwise) and None not in scalars:
         inputs = [s.dtype.scalar(s.bits) for s in scalars if s is not None]
-        return filled(_scalar_of(op.reference(inputs, Environment())[0], op.result_type), op.result_type)
+        try:
+            (value,) = op.reference(inputs, Environment())
+        except EvaluationError:
+            return None
+        return filled(_scalar_of(value, op.result_type), op.result_type)
     size = static_size(op.result_type)
     if size is None or size > LARGEST:
         return None

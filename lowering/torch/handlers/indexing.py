@@ -1,7 +1,8 @@
 """Reading at computed positions. Indices are those of eager: indexing counts negative ones from the end, embedding has
 none.
 
-An index outside its axis is an error of eager that is not checked here: the result is undefined.
+An index outside its axis is an error of the run: a gather checks its own axis, and `checked` what is added up to one
+position before a gather sees it, or what eager reports as another class of error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import IntAttr
+from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import OpResult, SSAValue
 
 from ....dialects.dtype import I32, I64
@@ -19,7 +20,7 @@ from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import IotaOp
 from ....dialects.hlir.elementwise import AddOp, LessThanOp, MulOp
 from ....dialects.hlir.index_map import IndexMap, row_major_strides
-from ....dialects.hlir.indexing import GatherOp
+from ....dialects.hlir.indexing import CheckIndexOp, GatherOp
 from ....dialects.hlir.normalization import dim_scalar
 from ....dialects.hlir.types import MapAttr
 from ....dialects.hlir.view import ViewOp
@@ -53,14 +54,24 @@ def index_select(call: Call) -> SSAValue:
     return gather(call.b, x, positions, call.axis("dim", tensor_of(x).rank))
 
 
-def element_positions(b: GraphBuilder, indices: SSAValue, dims: Sequence[Expr], axis: int) -> SSAValue:
+def checked(b: GraphBuilder, indices: SSAValue, extent: Expr, error: str = "value") -> SSAValue:
+    """The indices as i64; one outside [0, extent) fails the run with IndexError (`index`) or RuntimeError (`value`)."""
+    positions = b.cast(indices, I64)
+    last = dim_scalar(b, extent - 1, tensor_of(positions))
+    return b.emit(CheckIndexOp, [positions, last], error=StringAttr(error))
+
+
+def element_positions(
+    b: GraphBuilder, indices: SSAValue, dims: Sequence[Expr], axis: int, error: str = "value"
+) -> SSAValue:
     """Where in the flattened tensor of sizes `dims` the element lies that has `indices` along the axis and its own
-    place elsewhere."""
+    place elsewhere. An index out of range is an error as `checked` has it."""
     type_ = tensor_of(indices).with_dtype(I64)
     strides = row_major_strides(dims)
     rest = reduce(lambda a, c: a + c, (index(i) * s for i, s in enumerate(strides) if i != axis), constant(0))
     base = b.emit(IotaOp, [], value=MapAttr(IndexMap(type_.rank, (rest,))), shape=type_.shape, dtype=I64.attr)
-    scaled = b.emit(MulOp, [b.cast(indices, I64), dim_scalar(b, strides[axis], type_)])
+    inside = checked(b, indices, dims[axis], error)
+    scaled = b.emit(MulOp, [inside, dim_scalar(b, strides[axis], type_)])
     return b.emit(AddOp, [scaled, base])
 
 
@@ -69,9 +80,9 @@ def flattened(b: GraphBuilder, x: SSAValue) -> SSAValue:
     return b.reshape(x, [reduce(lambda p, q: p * q, tensor_of(x).dims, constant(1))])
 
 
-def gather_elements(b: GraphBuilder, x: SSAValue, indices: SSAValue, axis: int) -> SSAValue:
+def gather_elements(b: GraphBuilder, x: SSAValue, indices: SSAValue, axis: int, error: str = "value") -> SSAValue:
     """result[i, j, ...] = x with indices[i, j, ...] in place of the index along the axis."""
-    positions = element_positions(b, indices, tensor_of(x).dims, axis)
+    positions = element_positions(b, indices, tensor_of(x).dims, axis, error)
     return gather(b, flattened(b, x), positions, 0)
 
 
@@ -123,7 +134,10 @@ class Indexing:
         self.count = reduce(lambda p, q: p * q, (dims[a] for a in self.axes), constant(1))
         position: SSAValue | None = None
         for axis, value in given:
-            wide = b.broadcast(wrapped(b, value, dims[axis]), self.picked)
+            places = wrapped(b, value, dims[axis])
+            if len(given) > 1:
+                places = checked(b, places, dims[axis], "index")
+            wide = b.broadcast(places, self.picked)
             if position is None:
                 position = wide
             else:

@@ -15,11 +15,11 @@ from ....dialects.hlir.elementwise import MulOp
 from ....dialects.hlir.indexing import ScatterOp
 from ....dialects.hlir.types import MapAttr, ShapeAttr, tensor_type
 from ....dialects.op import tensor_of
-from ....dialects.sym.expr import constant, index
+from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..promotion import number_tensor
 from ..unsupported import UnsupportedNodeError
-from .indexing import Indexing, element_positions, flattened
+from .indexing import Indexing, checked, element_positions, flattened, wrapped
 from .views import clamped_start, slice_view
 
 _REDUCTIONS = {"add": "add", "multiply": "mul", "sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
@@ -78,23 +78,35 @@ def index_put(call: Call) -> SSAValue:
     return indexing.unrows(b, scatter_rows(call, indexing.rows(b, x), indexing.positions, updates, 0, mode))
 
 
+def _places(call: Call, extent: Expr) -> SSAValue:
+    """The indices of index_add (RuntimeError out of range), index_copy (IndexError) or index_fill (may be negative)."""
+    indices = call.tensor("index")
+    indices = indices if tensor_of(indices).rank else call.b.reshape(indices, [1])
+    if call.name.startswith("aten.index_fill"):
+        return wrapped(call.b, indices, extent)
+    return checked(call.b, indices, extent) if call.name.startswith("aten.index_add") else call.b.cast(indices, I64)
+
+
 def index_write(mode: str, source: str) -> Handler:
     """index_add, index_copy and index_fill: whole slices along one dim at a vector of indices."""
 
     def handler(call: Call) -> SSAValue:
         b = call.b
-        x, indices = call.tensor("self"), call.tensor("index")
+        x = call.tensor("self")
+        if not tensor_of(x).rank:
+            x = b.reshape(x, [1])
         type_ = tensor_of(x)
         axis = call.axis("dim", type_.rank)
-        indices = indices if tensor_of(indices).rank else b.reshape(indices, [1])
+        indices = _places(call, type_.dims[axis])
         dims = (*type_.dims[:axis], tensor_of(indices).dims[0], *type_.dims[axis + 1 :])
         given = call.operand(source)
         updates = given if isinstance(given, SSAValue) else number_tensor(call, given, type_.with_dims(dims))
-        updates = b.broadcast(b.cast(updates, type_.dtype), dims)
+        updates = b.cast(updates, type_.dtype)
+        updates = b.broadcast(updates, dims) if source == "value" else b.reshape(updates, dims)
         alpha = call.number("alpha") if "alpha" in call.argument_names else 1
         if alpha != 1:
             updates = b.emit(MulOp, [updates, number_tensor(call, alpha, tensor_of(updates))])
-        return scatter_rows(call, x, indices, updates, axis, mode)
+        return b.reshape(scatter_rows(call, x, indices, updates, axis, mode), call.dims)
 
     return handler
 

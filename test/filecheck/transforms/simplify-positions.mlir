@@ -24,6 +24,21 @@ func.func @outside(%table: !hlir.tensor<[64, 4], f32>, %x: !hlir.tensor<[s], f32
   func.return %y : !hlir.tensor<[s, 4], f32>
 }
 
+// A check of positions that lie inside is nothing; one that may fail stays.
+// CHECK-LABEL: func.func @checked
+// CHECK-NEXT: %[[UP:.*]] = hlir.iota (d0) -> (d0)
+// CHECK-NEXT: %[[LAST:.*]] = hlir.constant 62
+// CHECK-NEXT: %[[CHECK:.*]] = hlir.check_index %[[UP]], %[[LAST]]
+// CHECK-NEXT: func.return %[[UP]], %[[CHECK]]
+func.func @checked(%x: !hlir.tensor<[s], f32>) -> (!hlir.tensor<[s], i64>, !hlir.tensor<[s], i64>) {
+  %up = hlir.iota (d0) -> (d0) : !hlir.tensor<[s], i64>
+  %last = hlir.iota (d0) -> (s - 1) : !hlir.tensor<[s], i64>
+  %below = hlir.constant 62 : !hlir.tensor<[s], i64>
+  %0 = hlir.check_index %up, %last {error = "index"} : !hlir.tensor<[s], i64>
+  %1 = hlir.check_index %up, %below {error = "index"} : !hlir.tensor<[s], i64>
+  func.return %0, %1 : !hlir.tensor<[s], i64>, !hlir.tensor<[s], i64>
+}
+
 // Ranges decide a comparison, or leave it.
 // CHECK-LABEL: func.func @compared
 // CHECK-NEXT: %[[ROW:.*]] = hlir.iota (d0, d1) -> (d0)

@@ -34,8 +34,13 @@ func.func @main(%x: !hlir.tensor<[s, 8], f32>, %w: !hlir.tensor<[8], f32>, %tabl
     axes = array<i64: 2>, space = #hlir.shape<[s, s, 8]>} : (!hlir.tensor<[s, 8], f32>, !hlir.tensor<[s, 8], f32>) -> !hlir.tensor<[s, s], f32>
   // CHECK: hlir.gather %table, %i {axis = #builtin.int<0>}
   %gathered = hlir.gather %table, %i {axis = #builtin.int<0>} : (!hlir.tensor<[9, 8], bf16>, !hlir.tensor<[s], i64>) -> !hlir.tensor<[s, 8], bf16>
+  // CHECK: hlir.check_index %i, %{{.*}} {error = "value"} : !hlir.tensor<[s], i64>
+  %limit = hlir.constant 8 : !hlir.tensor<[s], i64>
+  %checked = hlir.check_index %i, %limit {error = "value"} : !hlir.tensor<[s], i64>
   // CHECK: hlir.sort %{{.*}} {axis = #builtin.int<1>, descending = true} : (!hlir.tensor<[s, 8], f32>) -> (!hlir.tensor<[s, 8], f32>, !hlir.tensor<[s, 8], i64>)
   %values, %order = hlir.sort %x {axis = #builtin.int<1>, descending = true} : (!hlir.tensor<[s, 8], f32>) -> (!hlir.tensor<[s, 8], f32>, !hlir.tensor<[s, 8], i64>)
+  // CHECK: hlir.merge_runs %{{.*}}, %{{.*}} {axis = #builtin.int<1>, descending = false, run = #builtin.int<4>, to = #builtin.int<8>}
+  %merged, %places = hlir.merge_runs %values, %order {axis = #builtin.int<1>, descending = false, run = #builtin.int<4>, to = #builtin.int<8>} : (!hlir.tensor<[s, 8], f32>, !hlir.tensor<[s, 8], i64>) -> (!hlir.tensor<[s, 8], f32>, !hlir.tensor<[s, 8], i64>)
   // CHECK: hlir.loop 2 carried (%{{.*}}) : (!hlir.tensor<[s, 8], f32>) streams (%w, %w) : (!hlir.tensor<[8], f32>, !hlir.tensor<[8], f32>) invariants (%{{.*}}) : (!hlir.tensor<[s, 8], f32>) -> (!hlir.tensor<[s, 8], f32>)
   %last = hlir.loop 2 carried (%x) : (!hlir.tensor<[s, 8], f32>) streams (%w, %w) : (!hlir.tensor<[8], f32>, !hlir.tensor<[8], f32>) invariants (%zero) : (!hlir.tensor<[s, 8], f32>) -> (!hlir.tensor<[s, 8], f32>) {
   ^bb0(%c : !hlir.tensor<[s, 8], f32>, %b : !hlir.tensor<[8], f32>, %n : !hlir.tensor<[s, 8], f32>):
