@@ -32,6 +32,7 @@ KEPT = (
     aten._scaled_dot_product_flash_attention.default,
     aten._scaled_dot_product_efficient_attention.default,
     aten._scaled_dot_product_cudnn_attention.default,
+    aten.bernoulli.default,  # torch's decomposition draws f32 numbers for f64 probabilities, eager f64
     aten.native_layer_norm.default,
     aten.native_group_norm.default,
     aten.embedding_dense_backward.default,

@@ -108,6 +108,11 @@ class Call:
         drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, parameters)
         return self._random.draw(self.b, drawn)
 
+    @property
+    def draws_as_eager(self) -> bool:
+        """Whether random numbers must be those that eager draws."""
+        return self._random.is_eager
+
     def is_read(self, result: int) -> bool:
         """Whether something reads this result of a call with several."""
         return any(user.args[1] == result for user in self.node.users if user.target is operator.getitem)

@@ -28,6 +28,9 @@ Add = Callable[[Draw, str], SSAValue]
 class Randomness(Protocol):
     """The source of random tensors of one graph."""
 
+    is_eager: bool
+    """Whether values and generator states must be eager's."""
+
     def draw(self, b: GraphBuilder, draw: Draw) -> SSAValue:
         """A tensor of the draw's sizes and dtype."""
         ...
@@ -35,6 +38,8 @@ class Randomness(Protocol):
 
 class DrawnByTorch:
     """Every tensor is drawn by torch, in the order of the graph: values and generator states are eager's."""
+
+    is_eager = True
 
     def __init__(self, add: Add):
         self._add = add
@@ -46,6 +51,8 @@ class DrawnByTorch:
 
 class DrawnByPhilox:
     """The program computes its numbers: one seed a call, and for each draw counters of its own."""
+
+    is_eager = False
 
     def __init__(self, add: Add):
         self._add = add

@@ -15,6 +15,7 @@ from ....dialects.hlir.elementwise import DivOp, LessThanOp, MulOp
 from ....dialects.op import tensor_of
 from ..call import Call, Handler
 from ..draws import Distribution
+from ..unsupported import UnsupportedNodeError
 
 
 def _kept(call: Call, p: float) -> SSAValue:
@@ -57,7 +58,7 @@ def dropout(call: Call) -> SSAValue:
 def rrelu(call: Call) -> list[SSAValue]:
     """x, or a x where x <= 0, with a uniform between lower and upper (training) or their mean; and a, 1 elsewhere.
 
-    A number is drawn for every element, eager draws them for x <= 0 alone.
+    A number is drawn for every element; eager draws them for x <= 0 alone, so that data says how many.
     """
     b, x = call.b, call.tensor("self")
     lower, upper = call.number("lower"), call.number("upper")
@@ -67,6 +68,9 @@ def rrelu(call: Call) -> list[SSAValue]:
     if not call.flag("training"):
         slope = b.constant((lower + upper) / 2, type_)
         return [b.emit(SelectOp, [negative, b.emit(MulOp, [x, slope]), x]), call.tensor("noise")]
+    if call.draws_as_eager:
+        reason = "draws as many random numbers as there are elements below 0, which depends on data"
+        raise UnsupportedNodeError(f"{reason}; the option random='philox' draws others")
     call.ignore("noise")
     slope = call.draw(Distribution.UNIFORM, float(lower), float(upper))
     noise = b.emit(SelectOp, [negative, slope, b.constant(1, type_)])

@@ -94,12 +94,14 @@ def normal(call: Call) -> SSAValue:
 
 
 def bernoulli(call: Call) -> SSAValue:
-    """1 with the probability that each element of a tensor gives, compared in f32."""
+    """1 with the probability that each element of a tensor gives; compared in f64 if that is f64, else in f32."""
     b = call.b
     p = call.tensor("p" if "p" in call.argument_names else "self")
     _ignore_placement(call)
-    u = call.draw(UNIFORM, 0.0, 1.0, dtype=torch.float32)
-    return b.cast(b.emit(LessThanOp, [u, b.broadcast(b.cast(p, F32), call.dims)]), call.dtype)
+    wide = tensor_of(p).dtype == F64
+    u = call.draw(UNIFORM, 0.0, 1.0, dtype=torch.float64 if wide else torch.float32)
+    limit = b.broadcast(b.cast(p, F64 if wide else F32), call.dims)
+    return b.cast(b.emit(LessThanOp, [u, limit]), call.dtype)
 
 
 def multinomial(call: Call) -> SSAValue:

@@ -89,7 +89,6 @@ def test_an_option_without_a_counterpart_is_an_error() -> None:
         (lambda x: x[x > 0], "depends on data|mask"),
         (lambda x: torch.nonzero(x), "nonzero"),
         (lambda x: x.to(torch.complex64), "complex64"),
-        (lambda x: torch.dropout(x, 0.5, True), "dropout|random|rand"),
     ],
 )
 def test_dynamic_constructs_and_dtypes(model: Any, message: str) -> None:
@@ -146,7 +145,8 @@ def test_roles_mutations_and_outputs() -> None:
     assert '{kind = "mutation", input = 0 : i64}' in text
     assert '{kind = "output", alias = 1 : i64}' in text
     results = [slot.result for slot in graph.outputs]
-    assert results == [0, 1, 2, -1]  # the same value twice is two results
+    assert results == [0, 1, 0, -1]  # the same value twice is one tensor for torch,
+    assert len(graph.result_orders) == 3  # and two results of the program for others
     assert graph.outputs[1].alias == 1
     assert graph.outputs[3].value == 2 or str(graph.outputs[3].size) == "2"
 
