@@ -30,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cpu", help="where the inputs lie: cpu (target c) or cuda")
     parser.add_argument("--backend", default="albumen", help="the backend of torch.compile, such as inductor")
     parser.add_argument("--limit", type=float, default=180, help="seconds that a pair may take")
+    parser.add_argument("--budget", type=float, help="seconds after which no further pair is started")
     parser.add_argument("--out", type=Path, help="file of results; pairs in it are skipped")
     parser.add_argument("--again", default="", help="run pairs again whose state in the file is one of these")
     parser.add_argument("--count", type=int, help="run only so many pairs, chosen by --seed")
@@ -90,7 +91,7 @@ def main() -> int:
     waiting = [pair for pair in pairs if pair not in kept]
     progress = Progress(len(waiting), verbose=options.v, out=options.out)
     try:
-        run_all(waiting, setting, options.j, options.limit, progress.report)
+        run_all(waiting, setting, options.j, options.limit, progress.report, options.budget)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
         return 130

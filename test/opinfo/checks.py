@@ -4,9 +4,11 @@ from __future__ import annotations
 
 # pyright: basic
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +17,7 @@ from .comparison import Comparer, Difference, compare_memory
 from .error_inputs import run_errors
 from .pairs import ERRORS, Pair
 from .randomness import compare_random
-from .refusals import Compiled, explained
+from .refusals import Compiled, explained, line_of
 from .samples import SEED, Sample, copied, samples_of
 from .seeding import UNDEFINED, is_random, without_seeds
 from .states import CRASHED, NO_SAMPLE, PASSED, UNSUPPORTED, WRONG, Result
@@ -36,7 +38,11 @@ def run_pair(pair: Pair, setting: Setting) -> Result:
     started = time.monotonic()
     with warnings.catch_warnings(), without_seeds():
         warnings.simplefilter("ignore")
-        result = run_errors(pair, setting) if pair[1] == ERRORS else run_samples(pair, setting)
+        try:
+            result = run_errors(pair, setting) if pair[1] == ERRORS else run_samples(pair, setting)
+        except Exception as error:  # a check that cannot be carried out proves nothing
+            traceback.print_exc()
+            result = Result(*pair, CRASHED, f"the check itself failed: {line_of(error)}")
     return replace(result, seconds=round(time.monotonic() - started, 2))
 
 
@@ -94,23 +100,50 @@ def compared(pair: Pair, samples: Sequence[Sample], calls: Sequence[Any], functi
     """Every sample's outputs and inputs after both calls; the first call's after the second has run."""
     name, dtype = pair
     result = Result(name, dtype, PASSED, samples=len(samples))
+    alike = one_after_another(samples)
     for i, sample in enumerate(samples):
         comparer = Comparer(name, getattr(torch, dtype), setting.device)
         random = name not in UNDEFINED and is_random(sample, SEED + 1)
-        try:
-            if random:
-                compare_random(
-                    lambda seed, i=i: drawn(function, samples, i, seed), lambda seed, s=sample: eager(s, seed)
-                )
-            for outputs, given in () if random else calls:
-                compare_sample(comparer, sample, outputs[i], given[i])
-        except Difference as difference:
-            why = f"{difference} [{sample.text}]"
-            result = replace(result, state=WRONG, why=result.why or why)
+        of_sample = [(outputs[i], given[i]) for outputs, given in calls]
+        difference = first_difference(comparer, alike[i] if random else sample, of_sample)
+        random = random and difference is not None  # else these are the very numbers that eager draws
+        if random:
+            difference = distribution(function, samples, i)
+        if difference is not None:
+            result = replace(result, state=WRONG, why=result.why or f"{difference} [{sample.text}]")
             continue
         counts = {"passed": 1, "nearer": int(comparer.nearer), "random": int(random)}
         result = replace(result, **{k: getattr(result, k) + n for k, n in counts.items()})
     return result
+
+
+def one_after_another(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples with what eager gives when all run after one seed, as they do in the compiled program."""
+    torch.manual_seed(SEED)
+    again: list[Sample] = []
+    for sample in samples:
+        tensors = sample.tensors()
+        again.append(replace(sample, expected=sample.call(tensors), expected_inputs=tensors))
+    return again
+
+
+def distribution(function: Compiled, samples: Sequence[Sample], which: int) -> Difference | None:
+    """How the distribution of a random sample differs from eager's."""
+    try:
+        compare_random(partial(drawn, function, samples, which), partial(eager, samples[which]))
+    except Difference as difference:
+        return difference
+    return None
+
+
+def first_difference(comparer: Comparer, sample: Sample, calls: Sequence[Any]) -> Difference | None:
+    """What differs in the first call that does not equal eager."""
+    try:
+        for outputs, given in calls:
+            compare_sample(comparer, sample, outputs, given)
+    except Difference as difference:
+        return difference
+    return None
 
 
 def compare_sample(comparer: Comparer, sample: Sample, outputs: Any, given: Sequence[torch.Tensor]) -> None:

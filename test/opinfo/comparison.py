@@ -43,15 +43,20 @@ def tolerance_of(name: str, dtype: torch.dtype, output: torch.dtype, device: str
 
     stated = None
     for info in entries()[name].decorators:
-        if getattr(info, "cls_name", "other") not in COMPILER_TESTS or info.device_type not in (None, device):
-            continue
-        if info.dtypes is not None and dtype not in info.dtypes:
-            continue
-        for decorator in info.decorators:
-            if isinstance(decorator, toleranceOverride) and dtype in decorator.overrides and output == dtype:
-                found = decorator.overrides[dtype]
-                stated = Tolerance(found.rtol, found.atol)
+        for decorator in _decorators(info, dtype, device):
+            if isinstance(decorator, toleranceOverride) and dtype in decorator.d and output == dtype:
+                stated = Tolerance(decorator.d[dtype].rtol, decorator.d[dtype].atol)
     return stated
+
+
+def _decorators(info: Any, dtype: torch.dtype, device: str) -> Sequence[Any]:
+    """What a decorator of the entry puts on every test or on torch's compiler tests, for this element type."""
+    from torch.testing._internal.opinfo.core import DecorateInfo
+
+    if not isinstance(info, DecorateInfo):
+        return (info,)
+    applies = info.cls_name in COMPILER_TESTS and info.device_type in (None, device)
+    return info.decorators if applies and (info.dtypes is None or dtype in info.dtypes) else ()
 
 
 class Difference(Exception):

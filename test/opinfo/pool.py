@@ -92,8 +92,19 @@ class Worker:
         self.process = None
 
 
-def run_all(pairs: Sequence[Pair], setting: Any, jobs: int, limit: float, report: Callable[[Result], None]) -> None:
-    """Run the pairs in `jobs` workers; `report` is called with each result as it comes, never twice at once."""
+def run_all(
+    pairs: Sequence[Pair],
+    setting: Any,
+    jobs: int,
+    limit: float,
+    report: Callable[[Result], None],
+    budget: float | None = None,
+) -> None:
+    """Run the pairs in `jobs` workers; `report` is called with each result as it comes, never twice at once.
+
+    No pair is started more than `budget` seconds after the first.
+    """
+    end = float("inf") if budget is None else time.monotonic() + budget
     waiting = list(reversed(pairs))
     lock = threading.Lock()
     stopping = threading.Event()
@@ -104,7 +115,7 @@ def run_all(pairs: Sequence[Pair], setting: Any, jobs: int, limit: float, report
         try:
             while not stopping.is_set():
                 with lock:
-                    if not waiting:
+                    if not waiting or time.monotonic() > end:
                         return
                     pair = waiting.pop()
                 result = worker.run(pair)

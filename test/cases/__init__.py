@@ -1,0 +1,1 @@
+"""Small programs on which compilers are known to have differed from eager, each run three times and compared."""
