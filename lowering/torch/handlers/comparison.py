@@ -74,17 +74,30 @@ def clamp(call: Call) -> SSAValue:
     bounds = [name for name in ("min", "max") if name in call.argument_names and call.has(name)]
     operands = promote(call, ["self", *bounds])
     x, *limits = operands.operands
+    larger, smaller = (BitOrOp, BitAndOp) if operands.dtype.is_bool else (MaximumOp, MinimumOp)
     for name, limit in zip(bounds, limits, strict=True):
-        x = call.b.emit(MaximumOp if name == "min" else MinimumOp, [x, limit])
+        x = call.b.emit(larger if name == "min" else smaller, [x, limit])
     return call.b.cast(x, operands.result)
 
 
-def ignoring_nan(op_class: type[TensorOp]) -> Handler:
+def extreme(op_class: type[TensorOp], of_booleans: type[TensorOp]) -> Handler:
+    """The larger or smaller of self and other; NaN if either is."""
+
+    def handler(call: Call) -> SSAValue:
+        operands = promote(call, ["self", "other"])
+        return finish(call, of_booleans if operands.dtype.is_bool else op_class, operands)
+
+    return handler
+
+
+def ignoring_nan(op_class: type[TensorOp], of_booleans: type[TensorOp]) -> Handler:
     """The larger or smaller of self and other; where one is NaN, the other."""
 
     def handler(call: Call) -> SSAValue:
         operands = promote(call, ["self", "other"])
         a, b = operands.operands
+        if operands.dtype.is_bool:
+            return call.b.emit(of_booleans, [a, b])
         value = call.b.emit(op_class, [a, b])
         if operands.dtype.is_float:
             value = call.b.emit(SelectOp, [call.b.emit(IsNanOp, [a]), b, value])
@@ -150,8 +163,10 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.clamp.Tensor": clamp,
         "aten.clamp_min.default": clamp,
         "aten.clamp_max.default": clamp,
-        "aten.fmax.default": ignoring_nan(MaximumOp),
-        "aten.fmin.default": ignoring_nan(MinimumOp),
+        "aten.maximum.default": extreme(MaximumOp, BitOrOp),
+        "aten.minimum.default": extreme(MinimumOp, BitAndOp),
+        "aten.fmax.default": ignoring_nan(MaximumOp, BitOrOp),
+        "aten.fmin.default": ignoring_nan(MinimumOp, BitAndOp),
         "aten.isinf.default": is_infinite,
         "aten.isfinite.default": is_finite,
         "aten.isnan.default": is_nan,

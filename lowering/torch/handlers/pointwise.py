@@ -29,7 +29,7 @@ from ....dialects.hlir.elementwise import (
     TruncOp,
 )
 from ....dialects.op import TensorOp, tensor_of
-from ..call import Call, Handler
+from ..call import Call, Handler, Operand
 from ..promotion import Kind, finish, number_tensor, promote
 from ..unsupported import UnsupportedNodeError
 from .floor_division import floor_divide
@@ -98,9 +98,17 @@ def divide(call: Call) -> SSAValue:
     a, b = operands.operands
     if operands.dtype.is_float:
         a, b = call.b.cast(a, operands.dtype.compute), call.b.cast(b, operands.dtype.compute)
-        result = floor_divide(call.b, a, b) if mode == "floor" else call.b.emit(TruncOp, [call.b.emit(DivOp, [a, b])])
-        return call.b.cast(result, operands.result)
+        if mode == "floor":
+            return call.b.cast(floor_divide(call.b, a, b), operands.result)
+        quotient = call.b.emit(DivOp, [a, b])
+        if not _is_single(call.operand("other")):  # only a quotient by one number is not rounded before
+            quotient = call.b.cast(call.b.cast(quotient, operands.dtype), operands.dtype.compute)
+        return call.b.cast(call.b.emit(TruncOp, [quotient]), operands.result)
     return call.b.emit(FloorDivOp if mode == "floor" else TruncDivOp, [a, b])
+
+
+def _is_single(x: Operand) -> bool:
+    return not isinstance(x, SSAValue) or tensor_of(x).rank == 0
 
 
 def floor_division(call: Call) -> SSAValue:
