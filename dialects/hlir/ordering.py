@@ -97,11 +97,14 @@ class SortOp(TensorOp):
         return (operands[0], operands[0].with_dtype(I64))
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:
-        x, axis = inputs[0], self.axis.data
-        keys = x.astype(np.float32) if x.dtype.kind == "V" else x
-        if bool(self.descending.value.data):
-            # A stable descending order is the reversal of a stable ascending order of the reversed axis.
-            order = np.flip(x.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
-        else:
-            order = np.argsort(keys, axis=axis, kind="stable")
-        return np.take_along_axis(x, order, axis), order.astype(np.int64)
+        order = stable_order(inputs[0], self.axis.data, descending=bool(self.descending.value.data))
+        return np.take_along_axis(inputs[0], order, self.axis.data), order.astype(np.int64)
+
+
+def stable_order(x: Array, axis: int, *, descending: bool) -> Array:
+    """Where the elements of a stable sort come from; NaN counts as larger than every number."""
+    keys = x.astype(np.float32) if x.dtype.kind == "V" else x
+    if not descending:
+        return np.argsort(keys, axis=axis, kind="stable")
+    # A stable descending order is the reversal of a stable ascending order of the reversed axis.
+    return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)

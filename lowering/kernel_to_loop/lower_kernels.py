@@ -14,6 +14,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects.errors import LoweringError
 from ...dialects.hlir.creation import RandomBitsOp
 from ...dialects.hlir.indexing import ScatterOp
+from ...dialects.hlir.merging import MergeRunsOp
 from ...dialects.hlir.ordering import ScanOp, SortOp
 from ...dialects.kernel.function import FuncOp, kernel_functions
 from ...dialects.kernel.launch import FusedOp, IrregularOp, MatmulOp
@@ -27,6 +28,7 @@ from .frame import promise_alignment
 from .fused import lower_fused
 from .irregular import ScatterLoops, lower_scan
 from .matmul import is_product_of_matrices, lower_matmul
+from .merging import MergeLoops
 from .random_bits import RandomBits
 from .sorting import SortLoops
 
@@ -70,6 +72,8 @@ def lower_irregular(function: FuncOp, kernel: IrregularOp, ranges: Mapping[str, 
         return ScatterLoops(function, ranges).lower().finish()
     if isinstance(core, SortOp):
         return SortLoops(function, ranges).lower().finish()
+    if isinstance(core, MergeRunsOp):
+        return MergeLoops(function, ranges).lower().finish()
     if isinstance(core, RandomBitsOp):
         return RandomBits(function, ranges).lower().finish()
     raise LoweringError(f"no lowering for {core.name}", op=kernel, stage="lower-kernels")

@@ -35,6 +35,7 @@ class Scope:
     def bind(self, number: int, value: SSAValue) -> None:
         """From here on the index variable is this value, which must be known in this scope."""
         self.variables[number] = named(value, f"d{number}")
+        self._where.setdefault(value, self)
 
     def add(self, op: Operation) -> SSAValue:
         """Appends the op and returns its result."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import BoolAttr, i64
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.dtype import DType
@@ -109,7 +109,7 @@ class SortLoops:
         keys = [body.add(LoadOp(self.keys, side)) for side in safe]
         right_left = body.add(arith.CmpiOp(right, high, "slt"))
         left_gone = body.add(arith.CmpiOp(left, middle, "sge"))
-        smaller = self._before(keys[1], keys[0], body)
+        smaller = comes_before(keys[1], keys[0], self.op.descending, self.dtype, body)
         wins = body.add(arith.OrIOp(left_gone, body.add(arith.AndIOp(right_left, smaller))))
         take_right = body.add(arith.AndIOp(right_left, wins))
         body.run(StoreOp(body.add(arith.SelectOp(take_right, keys[1], keys[0])), self.next_keys, position))
@@ -122,13 +122,14 @@ class SortLoops:
         body.run(scf.YieldOp(*advanced))
         scope.run(scf.ForOp(low, high, one, [low, middle], block))
 
-    def _before(self, a: SSAValue, b: SSAValue, scope: Scope) -> SSAValue:
-        """Whether a comes strictly before b; NaN is larger than every number."""
-        if self.op.descending.value.data:
-            a, b = b, a
-        if not self.dtype.is_float:
-            return scope.add(arith.CmpiOp(a, b, "slt" if self.dtype.category == "signed" else "ult"))
-        x, y = widen(scope.add, a, self.dtype), widen(scope.add, b, self.dtype)
-        less = scope.add(arith.CmpfOp(x, y, "olt"))
-        number, nan = scope.add(arith.CmpfOp(x, x, "ord")), scope.add(arith.CmpfOp(y, y, "uno"))
-        return scope.add(arith.OrIOp(less, scope.add(arith.AndIOp(number, nan))))
+
+def comes_before(a: SSAValue, b: SSAValue, descending: BoolAttr, dtype: DType, scope: Scope) -> SSAValue:
+    """Whether a comes strictly before b; NaN is larger than every number."""
+    if descending.value.data:
+        a, b = b, a
+    if not dtype.is_float:
+        return scope.add(arith.CmpiOp(a, b, "slt" if dtype.category == "signed" else "ult"))
+    x, y = widen(scope.add, a, dtype), widen(scope.add, b, dtype)
+    less = scope.add(arith.CmpfOp(x, y, "olt"))
+    number, nan = scope.add(arith.CmpfOp(x, x, "ord")), scope.add(arith.CmpfOp(y, y, "uno"))
+    return scope.add(arith.OrIOp(less, scope.add(arith.AndIOp(number, nan))))

@@ -257,7 +257,8 @@ class RowCode(TileCode):
         """The tiles of a loop, shared by the threads of the team."""
         kept = (self.alone, self.store_if)
         self.alone, self.store_if = True, self.live
-        chunks = self.plan.chunks(self.space, tiling)
+        # Rows in registers need unrolled chunks; of a loop around other loops that would only be more code.
+        chunks = None if self.plan.loop_of(op).nests else self.plan.chunks(self.space, tiling)
         if chunks is None:
             results = self._stride_tiles(body, tiling, carried, step)
         else:

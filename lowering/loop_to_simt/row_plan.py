@@ -80,8 +80,11 @@ class RowPlan:
         chunks = None if most is None else -(-most // self.width)
         return chunks if chunks is not None and chunks <= MAX_CHUNKS else None
 
+    def loop_of(self, op: Operation) -> TeamLoop:
+        return next(loop for loop in self.loops if loop.op is op)
+
     def tiling_of(self, op: Operation) -> Tiling:
-        return next(self.tilings[loop.extents] for loop in self.loops if loop.op is op)
+        return self.tilings[self.loop_of(op).extents]
 
 
 class RowPlanner:

@@ -39,7 +39,7 @@ class Tiling:
             innermost = position == len(self.groups) - 1
             extent = floordiv(self.groups[position], constant(self.width)) if innermost else self.groups[position]
             if position:
-                outer = floordiv(rest, extent)
+                outer = floordiv(rest, divisor(extent))
                 here, rest = rest - extent * outer, outer
             else:
                 here = rest
@@ -48,10 +48,15 @@ class Tiling:
         return [index for group in reversed(reversed_groups) for index in group]
 
 
+def divisor(extent: Expr) -> Expr:
+    """What a flat index is divided by; nothing runs over a static extent of 0, but its indices are still written."""
+    return constant(1) if extent.as_int() == 0 else extent
+
+
 def _split(merged: Expr, extents: Sequence[Expr]) -> list[Expr]:
     indices: list[Expr] = []
     for extent in reversed(extents[1:]):
-        outer = floordiv(merged, extent)
+        outer = floordiv(merged, divisor(extent))
         indices.append(merged - extent * outer)
         merged = outer
     return [merged, *reversed(indices)]

@@ -20,11 +20,13 @@ from ...dialects.hlir.creation import LiteralOp
 from ...dialects.kernel import FusedOp, IrregularOp, KernelOp, MatmulOp
 from ...dialects.kernel import LiteralOp as StoredLiteralOp
 from ...dialects.op import Kind, TensorOp
+from ...dialects.sym.dialect import declared_bounds
 from .bodies import Body
 from .cost import CostModel, machine_of, representative
 from .grouping import Grouping
 from .memory import Memory
 from .sink import sink_into_loops
+from .sorts import split_sorts
 
 COMBINERS = (Kind.CONTRACTION, Kind.REDUCTION)
 KERNELS: dict[str, type[KernelOp]] = {"fused": FusedOp, "matmul": MatmulOp, "irregular": IrregularOp}
@@ -46,6 +48,7 @@ class CoverPass(ModulePass):
         for function in op.ops:
             if isinstance(function, FuncOp) and not function.is_declaration:
                 sink_into_loops(function.body.block)
+                split_sorts(function.body.block, self.target, declared_bounds(op))
                 cover_block(function.body.block, model)
 
 

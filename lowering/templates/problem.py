@@ -22,13 +22,8 @@ from ..kernel_to_loop.frame import ALIGNMENT, function_symbols
 from ..kernel_to_loop.scalar_ops import element_type
 from ..loop_to_simt.emitter import Emitter
 from ..loop_to_simt.index_space import IndexSpace
-from ..loop_to_simt.tiling import product
+from ..loop_to_simt.tiling import divisor, product
 from .region import RegionCode
-
-
-def divisor(extent: Expr) -> Expr:
-    """What a flat index is divided by; nothing runs over a static extent of 0, but its indices are still written."""
-    return constant(1) if extent.as_int() == 0 else extent
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.creation import LiteralOp, RandomBitsOp
 from albumen.dialects.hlir.elementwise import Elementwise
 from albumen.dialects.hlir.indexing import GatherOp, ScatterOp
+from albumen.dialects.hlir.merging import MergeRunsOp
 from albumen.dialects.hlir.ordering import ScanOp, SortOp
 from albumen.dialects.kernel.body import YieldOp
 from albumen.dialects.kernel.function import FuncOp
@@ -25,7 +26,7 @@ KINDS = (Kind.REDUCTION, Kind.VIEW, Kind.CREATION)
 INLINE = (GatherOp, PadOp, ConcatOp)
 
 
-IRREGULAR = (ScatterOp, ScanOp, SortOp, RandomBitsOp)
+IRREGULAR = (ScatterOp, ScanOp, SortOp, MergeRunsOp, RandomBitsOp)
 
 
 def lowered() -> list[type[TensorOp]]:
