@@ -13,15 +13,14 @@ from xdsl.ir import SSAValue
 
 from ...dialects.dtype import DType
 from ...dialects.hlir.builder import GraphBuilder
-from ...dialects.hlir.index_map import IndexMap, identity
-from ...dialects.hlir.types import MapAttr, ShapeAttr, TensorType, tensor_type
-from ...dialects.hlir.view import ViewOp
+from ...dialects.hlir.index_map import identity
+from ...dialects.hlir.types import TensorType, tensor_type
 from ...dialects.op import tensor_of
 from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr
 from .draws import Distribution, Draw, Parameter
 from .element_types import element_type
-from .fx import given_arguments, overload_name, schema_arguments, traced_results, traced_tensors
+from .fx import given_arguments, overload_name, returns_view, schema_arguments, traced_results, traced_tensors
 from .randomness import Randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
@@ -226,8 +225,7 @@ class Call:
         for here, there in zip(found, dims, strict=True):
             if here != there:
                 self._symbols.guards.append((here - there, "=="))
-        map_ = MapAttr(IndexMap(len(dims), identity(len(dims)).exprs))
-        return self.b.emit(ViewOp, [value], map=map_, shape=ShapeAttr.get(dims))
+        return self.b.view(value, identity(len(dims)), dims)
 
     @property
     def device(self) -> torch.device:
@@ -247,6 +245,15 @@ class Call:
         """What the trace says about a tensor argument; does not consume it."""
         (tensor,) = traced_tensors(self._given[name])
         return tensor
+
+    def viewed(self, name: str) -> tuple[SSAValue, torch.Tensor]:
+        """The value whose memory a tensor argument is a view of, followed through views, and what the trace says
+        about it."""
+        node: Node = self.raw(name)
+        while returns_view(node) and isinstance(source := node.args[0], Node) and source in self._values:
+            node = source
+        (tensor,) = traced_tensors(node)
+        return self._values[node], tensor
 
     def _is_default(self, name: str) -> bool:
         argument, value = self._arguments[name], self._given[name]

@@ -22,6 +22,7 @@ from .call import Call, Fake, Results
 from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
 from .handlers.table import HANDLERS
 from .locations import node_location
+from .random_states import repeated_call, state_of
 from .randomness import Randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
@@ -69,6 +70,8 @@ class GraphImporter:
         self.random = random
         self.failures = Failures()
         self.values: dict[Node, Any] = {}
+        self.placeholders: dict[Node, int] = {}
+        """Where a call passes the values of tensors."""
 
     def run(self, graph: Graph) -> None:
         """Imports every call of the graph. What cannot be imported is in `failures`; its users are left out."""
@@ -110,13 +113,22 @@ class GraphImporter:
         return results
 
     def _results(self, node: Node) -> Any:
+        repeated = repeated_call(node)
+        if repeated is None:
+            return self._handled(node, self.random)
+        if repeated.state is not None:
+            return self._handled(repeated.call, self.random.alone(self.placeholders.get(repeated.state)))
+        state = self.random.state(state_of(node, self.symbols))
+        return [state, self._handled(repeated.call, self.random.alone(None))]
+
+    def _handled(self, node: Node, random: Randomness) -> Any:
         name = overload_name(node)
         if not name:
             raise UnsupportedNodeError("is control flow or an operator of Python on values that depend on data")
         handler = HANDLERS.get(name)
         if handler is None:
             raise UnsupportedNodeError("has no counterpart")
-        call = Call(node, self.values, self.b, self.symbols, self.random)
+        call = Call(node, self.values, self.b, self.symbols, random)
         self._check_types(node, call)
         results = handler(call)
         rest = call.unconsumed()

@@ -32,6 +32,7 @@ class Attention:
     def __init__(self, call: Call, mask: str):
         b = call.b
         q, k, v = (call.tensor(name) for name in ("query", "key", "value"))
+        v = call.with_sizes(v, (*tensor_of(v).dims[:-2], *tensor_of(k).dims[-2:-1], *tensor_of(v).dims[-1:]))
         given = call.optional_tensor(mask) if mask else None
         self.causal = call.flag("is_causal") if "is_causal" in call.argument_names else False
         self.lead = tensor_of(q).dims[:-2]
