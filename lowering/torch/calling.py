@@ -121,17 +121,21 @@ class LoadedGraph:
 
         def take(values: list[Any]) -> list[Any]:
             symbols: Mapping[str, int] = binding.symbols(values) if dynamic else {}
-            return [
-                _value(slot, values[slot.placeholder - offset] if slot.draw is None else slot.draw.make(symbols))
-                for slot in slots
-            ]
+            taken: list[Any] = []
+            for slot in slots:
+                if slot.draw is None:
+                    taken.append(_value(slot, values[slot.placeholder - offset]))
+                else:
+                    state = None if slot.draw.state is None else values[slot.draw.state - offset]
+                    taken.append(slot.draw.make(symbols, state))
+            return taken
 
         return take
 
     def _give(self) -> Callable[[list[Any], tuple[Any, ...]], Sequence[Any]] | None:
         """Program outputs -> returned values; None where they are the same tuple."""
         slots, binding = self.imported.outputs, self._binding
-        if all(slot.result == i and slot.alias is None for i, slot in enumerate(slots)):
+        if all(slot.result == i and slot.alias is None and slot.geometry is None for i, slot in enumerate(slots)):
             return None
         functions = [output_function(slot, self._source(slot.alias)) for slot in slots]
         if any(needs_symbols(slot) for slot in slots):

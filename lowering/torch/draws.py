@@ -26,10 +26,16 @@ class Distribution(StrEnum):
     GEOMETRIC = "geometric"
     INTEGERS = "integers"
     PERMUTATION = "permutation"
+    STATE = "state"
+    """No distribution: the state of the CPU's generator before what is drawn next."""
 
 
 def _permute(tensor: torch.Tensor) -> torch.Tensor:
     return torch.randperm(tensor.numel(), out=tensor)
+
+
+def _state(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.copy_(torch.get_rng_state())
 
 
 FILL: Mapping[Distribution, Callable[..., Any]] = MappingProxyType(
@@ -43,6 +49,7 @@ FILL: Mapping[Distribution, Callable[..., Any]] = MappingProxyType(
         Distribution.GEOMETRIC: torch.Tensor.geometric_,
         Distribution.INTEGERS: torch.Tensor.random_,
         Distribution.PERMUTATION: _permute,
+        Distribution.STATE: _state,
     }
 )
 """How a tensor is filled; each call takes from the default generator of the tensor's device what eager takes."""
@@ -52,7 +59,10 @@ Parameter = float | int | Expr
 
 @dataclass(frozen=True)
 class Draw:
-    """A fresh tensor of these sizes and strides, filled from the default generator of its device."""
+    """A fresh tensor of these sizes and strides, filled from the default generator of its device.
+
+    `state` is the placeholder whose value the generator's state is for this draw alone; None: its own, which goes on.
+    """
 
     distribution: Distribution
     dims: tuple[Expr, ...]
@@ -60,6 +70,7 @@ class Draw:
     dtype: torch.dtype
     device: torch.device
     parameters: tuple[Parameter, ...] = ()
+    state: int | None = None
 
     @property
     def needs_symbols(self) -> bool:
@@ -67,8 +78,18 @@ class Draw:
         sizes = [*self.dims, *self.strides, *(p for p in self.parameters if isinstance(p, Expr))]
         return any(size.as_int() is None for size in sizes)
 
-    def make(self, symbols: Mapping[str, int]) -> torch.Tensor:
+    def make(self, symbols: Mapping[str, int], state: torch.Tensor | None = None) -> torch.Tensor:
         """The tensor. Numbers are taken from the generator in the order in which tensors are made."""
+        if state is None:
+            return self._filled(symbols)
+        before = torch.get_rng_state()  # states that placeholders hold are those of the CPU's generator
+        torch.set_rng_state(state)
+        try:
+            return self._filled(symbols)
+        finally:
+            torch.set_rng_state(before)
+
+    def _filled(self, symbols: Mapping[str, int]) -> torch.Tensor:
         sizes, strides = ([evaluate_int(n, symbols) for n in part] for part in (self.dims, self.strides))
         tensor = torch.empty_strided(sizes, strides, dtype=self.dtype, device=self.device)
         numbers = [evaluate_int(p, symbols) if isinstance(p, Expr) else p for p in self.parameters]

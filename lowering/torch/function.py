@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import sympy
 import torch
@@ -20,11 +20,12 @@ from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
 from ...dialects.sym.expr import Expr
 from .draws import Draw
 from .element_types import DTYPE_OF_TORCH, element_type
-from .fx import returns_view, sympy_of, traced
-from .importer import GraphImporter, Parameter, Returned, build_module
+from .fx import sympy_of, traced
+from .importer import GraphImporter, Parameter, build_module
 from .layout import inverse, memory_order
 from .linear_form import linear_form
 from .randomness import randomness
+from .returned import OutputSlot, ReturnedValues
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -51,32 +52,16 @@ class InputSlot:
 
 
 @dataclass(frozen=True)
-class OutputSlot:
-    """One value that the graph returns: result `result` of the program (memory order as for inputs), a size, or a
-    Python value.
-
-    `alias` is the argument that eager's output shares memory with; `geometry` the sizes, strides and start of the view,
-    or None where the output is the argument itself.
-    """
-
-    result: int = -1
-    order: tuple[int, ...] = ()
-    size: Expr | None = None
-    value: Any = None
-    alias: int | None = None
-    geometry: tuple[tuple[Expr, ...], tuple[Expr, ...], Expr] | None = None
-
-
-@dataclass(frozen=True)
 class ImportedGraph:
-    """A graph-level module and how it is called. `mutated` are the arguments that the program writes, in result
-    order."""
+    """A graph-level module and how it is called. `mutated` are the arguments that the program writes, in result order;
+    `result_orders` how the dims of each other result lie in memory, from the outermost."""
 
     module: ModuleOp
     inputs: tuple[InputSlot, ...]
     outputs: tuple[OutputSlot, ...]
     mutated: tuple[int, ...]
     placeholders: int
+    result_orders: tuple[tuple[int, ...], ...] = ()
 
 
 def placeholders_of(graph: Graph) -> list[Node]:
@@ -106,14 +91,13 @@ class FunctionImporter:
         `random` is one of `randomness.MODES`.
         """
         self.graph_module = module
-        self.views_outside = views_outside
         self.symbols = symbols
         self.block = Block()
         self.importer = GraphImporter(self.block, symbols, randomness(random, self._add_draw))
         self.parameters: list[Parameter] = []
         self.slots: list[InputSlot] = []
         self.argument_of: dict[Node, int] = {}
-        self.returned: list[Returned] = []
+        self.values = ReturnedValues(self.importer, self._shared_argument, views_outside=views_outside)
         self._scalars: list[tuple[Node, int, str]] = []
 
     def add_placeholder(self, node: Node, position: int, role: str, name: str) -> None:
@@ -121,6 +105,7 @@ class FunctionImporter:
         constants."""
         val = traced(node)
         if isinstance(val, torch.Tensor):
+            self.importer.placeholders[node] = position
             self._add_tensor(node, position, role, name)
         elif isinstance(val, torch.SymInt):
             self.importer.values[node] = self.symbols.lift(val)
@@ -226,29 +211,18 @@ class FunctionImporter:
         self.importer.run(self.graph_module.graph)
         self.importer.failures.check()
 
-    def add_mutation(self, value: Any, argument: int) -> None:
+    def add_mutation(self, node: Node, argument: int) -> None:
         """The new contents of an argument."""
-        order = self.slots[argument].order
-        self.returned.append(Returned(self.importer.b.permute(value, order), mutation=True, index=argument))
+        self.values.add_mutation(node, argument, self.slots[argument].order, self.placeholder_of(argument))
 
-    def add_output(self, node: Any) -> OutputSlot:
-        """One returned value; tensors in the memory order that eager gives them."""
-        value = self.importer.values[node] if isinstance(node, Node) else node
-        if not isinstance(value, SSAValue):
-            return OutputSlot(size=value) if isinstance(value, Expr) else OutputSlot(value=value)
-        assert isinstance(node, Node)
-        val: Any = traced(node)
-        dims, strides = self.symbols.lift_all(val.shape), self.symbols.lift_all(val.stride())
-        order = memory_order(dims, strides) or tuple(range(len(dims)))
-        base = _viewed(node)
-        alias = self._shared_argument(base)
-        start = self.symbols.lift(val.storage_offset()) - self.symbols.lift(_storage_offset(base))
-        geometry = (dims, strides, start) if alias is not None and base is not node else None
-        if alias is not None and self.views_outside:
-            return OutputSlot(alias=alias, geometry=geometry)
-        self.returned.append(Returned(self.importer.b.permute(cast(SSAValue, value), order), index=alias))
-        result = sum(not r.mutation for r in self.returned) - 1
-        return OutputSlot(result, order, alias=alias, geometry=geometry)
+    def add_outputs(self, nodes: Sequence[Any]) -> list[OutputSlot]:
+        """The returned values, in order; tensors in the memory that eager gives them. Call after the mutations."""
+        return self.values.slots(nodes)
+
+    def placeholder_of(self, argument: int) -> Node:
+        """The node of an argument."""
+        (node,) = (node for node, number in self.argument_of.items() if number == argument)
+        return node
 
     def _shared_argument(self, base: Node) -> int | None:
         """The argument that a node is, unless it is a constant, which nobody else holds."""
@@ -257,27 +231,15 @@ class FunctionImporter:
 
     def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
         """The module with everything that was added."""
-        module = build_module(self.block, self.parameters, self.returned, self.symbols)
+        returned = self.values.returned
+        module = build_module(self.block, self.parameters, returned, self.symbols)
         count = len(placeholders_of(self.graph_module.graph))
-        mutated = tuple(r.index for r in self.returned if r.mutation and r.index is not None)
-        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, count)
+        mutated = tuple(r.index for r in returned if r.mutation and r.index is not None)
+        orders = tuple(self.values.orders)
+        return ImportedGraph(module, tuple(self.slots), tuple(outputs), mutated, count, orders)
 
 
 def linear_symbol(size: Expr) -> list[str]:
     """The symbol of a size a*s + b with a > 0, which the size determines; else nothing."""
     form = linear_form(size)
     return [] if form is None else [form[0]]
-
-
-def _viewed(node: Node) -> Node:
-    """What a value is a view of: followed through the ops that share memory with their first argument."""
-    while returns_view(node):
-        source = node.args[0]
-        assert isinstance(source, Node)
-        node = source
-    return node
-
-
-def _storage_offset(node: Node) -> int | torch.SymInt:
-    val: Any = traced(node)
-    return val.storage_offset() if isinstance(val, torch.Tensor) else 0

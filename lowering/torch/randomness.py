@@ -4,7 +4,8 @@ from Philox inside the program, under a seed that torch draws."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import replace
+from typing import Protocol, Self
 
 import torch
 from xdsl.ir import SSAValue
@@ -35,27 +36,49 @@ class Randomness(Protocol):
         """A tensor of the draw's sizes and dtype."""
         ...
 
+    def state(self, draw: Draw) -> SSAValue:
+        """The generator's state at this place, as the draw describes its tensor."""
+        ...
 
-class DrawnByTorch:
-    """Every tensor is drawn by torch, in the order of the graph: values and generator states are eager's."""
+    def alone(self, state: int | None) -> Randomness:
+        """The source for one call that can be repeated: under the state that placeholder `state` holds, or (None) under
+        the one that was just saved."""
+        ...
 
-    is_eager = True
+
+class _Drawn:
+    """What both sources have in common."""
 
     def __init__(self, add: Add):
         self._add = add
+
+    def state(self, draw: Draw) -> SSAValue:
+        """See Randomness."""
+        return self._add(draw, "random.state")
+
+    def alone(self, state: int | None) -> Self:
+        """See Randomness: a source like this one that begins anew."""
+        add = self._add
+        return type(self)(lambda draw, name: add(replace(draw, state=state), name))
+
+
+class DrawnByTorch(_Drawn):
+    """Every tensor is drawn by torch, in the order of the graph: values and generator states are eager's."""
+
+    is_eager = True
 
     def draw(self, b: GraphBuilder, draw: Draw) -> SSAValue:
         """See Randomness."""
         return self._add(draw, f"random.{draw.distribution}")
 
 
-class DrawnByPhilox:
+class DrawnByPhilox(_Drawn):
     """The program computes its numbers: one seed a call, and for each draw counters of its own."""
 
     is_eager = False
 
     def __init__(self, add: Add):
-        self._add = add
+        super().__init__(add)
         self._seed: SSAValue | None = None
         self._count = 0
 

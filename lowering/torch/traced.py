@@ -11,6 +11,7 @@ from torch.fx import GraphModule, Node
 from ...dialects.errors import UnsupportedError
 from .function import FunctionImporter, ImportedGraph, placeholders_of, traced_symbols
 from .fx import overload_name, shape_environment
+from .random_states import describe_states
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
@@ -33,6 +34,7 @@ def import_traced(
     Raises:
         UnsupportedError: with everything that cannot be imported.
     """
+    describe_states(module.graph)
     placeholders = placeholders_of(module.graph)
     function = FunctionImporter(module, _symbols(placeholders), views_outside=views_outside, random=random)
     fixed = set(static_inputs)
@@ -47,7 +49,7 @@ def import_traced(
             _add_mutation(function, node)
     (returned,) = module.graph.output_node().args
     values: Sequence[Any] = returned if isinstance(returned, tuple | list) else [returned]
-    return function.finish([function.add_output(value) for value in values])
+    return function.finish(function.add_outputs(values))
 
 
 def _symbols(placeholders: Sequence[Node]) -> SymbolTable:
@@ -68,7 +70,7 @@ def _add_mutation(function: FunctionImporter, node: Node) -> None:
     if target not in function.argument_of:
         reason = "writes into a value that is no input of the graph"
         raise UnsupportedError("the graph is not functional", [f"{node.name} {reason}"], stage="import")
-    function.add_mutation(function.importer.values[node], function.argument_of[target])
+    function.add_mutation(node, function.argument_of[target])
 
 
 def _attributes(module: GraphModule) -> Mapping[str, torch.Tensor]:
