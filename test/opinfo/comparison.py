@@ -1,13 +1,14 @@
 """When a value equals eager's.
 
 Element type, shape, device and the strides of dimensions of more than one element are equal, and an output shares
-memory with the same inputs; where torch's tracing alone (`aot_eager`) gives other strides or copies, those count.
-Integers and booleans are equal. Floats are within `torch.testing.assert_close`'s default
+memory with the same inputs. Integers and booleans are equal. Floats are within `torch.testing.assert_close`'s default
 tolerance of their element type, or within the tolerance that the entry of the database states for every test or for
 torch's compiler tests (`TestInductorOpInfo`); NaN and infinities stand at the same places, and a zero has eager's sign.
 
 A float beyond the tolerance is compared once more, with the call in double precision: where each such element is at
-least as near to that as eager's own, eager is what is inexact, and the sample counts as `nearer`.
+least as near to that as eager's own, eager is what is inexact, and the sample counts as `nearer`. What still differs is
+compared with torch's own trace of the call (the backend `aot_eager`): where that differs from eager as well and ours
+equals it, the sample counts as `traced`.
 """
 
 from __future__ import annotations
@@ -65,15 +66,16 @@ class Difference(Exception):
 
 @dataclass
 class Comparer:
-    """Compares nests for one pair; `doubled` gives the same nest in double precision, or None where it has none."""
+    """Compares nests for one pair. `nearer` and `traced` are set by what double precision or torch's trace decided."""
 
     name: str
     dtype: torch.dtype
     device: str
     nearer: bool = False
+    traced: bool = False
 
     def compare(self, found: Any, expected: Any, doubled: Callable[[], Any], what: str) -> None:
-        """Raise `Difference` unless the two are equal; sets `nearer` where double precision had to decide."""
+        """Raise `Difference` unless the two are equal; `doubled` gives the same nest in double precision."""
         found_leaves, found_structure = pytree.tree_flatten(found)
         leaves, structure = pytree.tree_flatten(expected)
         if found_structure != structure:

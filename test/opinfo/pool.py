@@ -46,6 +46,11 @@ class Worker:
             start_new_session=True,  # an interrupt reaches the pool alone, which stops its workers
         )
         self.ran = 0
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != b"ready\n":
+            self.process.wait()
+            self.log.seek(0)
+            raise RuntimeError(f"a worker cannot start:\n{self.log.read().decode(errors='replace')}")
         return self.process
 
     def run(self, pair: Pair) -> Result:
@@ -58,8 +63,7 @@ class Worker:
             process.stdin.flush()
         except BrokenPipeError:
             return self.lost(pair, started)
-        allowed = self.limit + (60 if self.ran == 0 else 0)  # the first answer waits for torch to be imported
-        ready, _, _ = select.select([process.stdout], [], [], allowed)
+        ready, _, _ = select.select([process.stdout], [], [], self.limit)
         line = process.stdout.readline() if ready else b""
         if not line:
             return self.lost(pair, started, hung=not ready)

@@ -33,4 +33,6 @@ def summary(results: Sequence[Result]) -> str:
     text = ", ".join(f"{counts[state]} {state}" for state in STATES)
     torch_refused = sum(result.by == "torch" for result in results)
     nearer = sum(bool(result.nearer) for result in results if result.state == "passed")
-    return f"{text} ({torch_refused} of the unsupported by torch, {nearer} of the passed nearer than eager)"
+    traced = sum(bool(result.traced) for result in results if result.state == "passed")
+    passed = f"{nearer} of the passed nearer than eager, {traced} as torch's trace"
+    return f"{text} ({torch_refused} of the unsupported by torch, {passed})"

@@ -24,7 +24,8 @@ class Result:
 
     `samples` ran, `passed` of them equal eager. `by` says who refused an unsupported pair: Albumen, or torch, when its
     own tracing fails in front of any backend. `nearer` counts samples with an element beyond the tolerance that is at
-    least as near to the value in double precision as eager's. `random` counts samples whose distribution was compared.
+    least as near to the value in double precision as eager's, `traced` those that equal torch's own trace of the call
+    and not eager. `random` counts samples whose distribution was compared.
     """
 
     op: str
@@ -35,6 +36,7 @@ class Result:
     samples: int = 0
     passed: int = 0
     nearer: int = 0
+    traced: int = 0
     random: int = 0
     seconds: float = 0.0
 

@@ -1,4 +1,4 @@
-"""A process that runs pairs: one JSON line in, one JSON line out, on the standard output that it was started with."""
+"""A process that runs pairs: the line `ready`, then one JSON line out for each JSON line in."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import torch
 
 from .checks import Setting, run_pair
+from .pairs import entries
 
 
 def main() -> int:
@@ -18,6 +19,10 @@ def main() -> int:
     os.dup2(2, 1)
     setting = Setting(**json.loads(sys.argv[1]))
     torch.set_num_threads(1)
+    torch._dynamo.lookup_backend(setting.backend)  # one that cannot be imported is no state of a pair
+    entries()
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
         op, dtype = json.loads(line)
         answers.write(run_pair((op, dtype), setting).to_json() + "\n")
