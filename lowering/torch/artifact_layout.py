@@ -18,9 +18,10 @@ def with_logical_layouts(artifact: Artifact, imported: ImportedGraph, bound: Col
     order."""
     program = artifact.program
     orders = {slot.name: slot.order for slot in imported.inputs if slot.name not in bound}
-    results = {slot.result: slot.order for slot in imported.outputs if slot.result >= 0}
     inputs = tuple(_reordered(item, orders.get(item.name, ())) for item in program.inputs)
-    outputs = tuple(_reordered(item, results.get(number, ())) for number, item in enumerate(program.outputs))
+    outputs = tuple(
+        _reordered(item, order) for item, order in zip(program.outputs, imported.result_orders, strict=True)
+    )
     symbols = tuple(_moved(symbol, program.inputs, orders) for symbol in program.symbols)
     return replace(artifact, program=replace(program, inputs=inputs, outputs=outputs, symbols=symbols))
 

@@ -11,6 +11,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec, OutputKind
 
 from ...dialects.errors import UnsupportedError
+from .decompositions.table import DECOMPOSITIONS
 from .function import FunctionImporter, ImportedGraph, placeholders_of, traced_symbols
 from .guards import guards_of
 from .symbols import SymbolTable
@@ -24,6 +25,11 @@ KEPT_WHOLE = (
     aten.index_copy.default,
     aten.index_fill.int_Scalar,
     aten.index_fill.int_Tensor,
+    aten.take.default,
+    aten.mv.default,
+    aten.dot.default,
+    aten.vdot.default,
+    aten.baddbmm.default,
     aten.scaled_dot_product_attention.default,
     aten.silu.default,
     aten.gelu.default,
@@ -56,6 +62,7 @@ ROLES = {
 def decomposed(program: ExportedProgram) -> ExportedProgram:
     """The program in functional ATen ops, composites kept whole."""
     table: Any = torch.export.default_decompositions()
+    table.update(DECOMPOSITIONS)
     for overload in KEPT_WHOLE:
         table.pop(overload, None)
     with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -74,11 +75,13 @@ def shape_environment(nodes: Iterable[Node]) -> Any:
     return None
 
 
-def returns_view(node: Node) -> bool:
-    """Whether a call returns a view of its first argument."""
-    overload = overload_of(node)
-    if overload is None or not node.args or not isinstance(node.args[0], Node):
-        return False
+def viewed(node: Node) -> Node | None:
+    """The first argument of a call that returns a view of it (or views, of which the node takes one), else None."""
+    call = node.args[0] if node.target is operator.getitem else node
+    overload = overload_of(call) if isinstance(call, Node) else None
+    source = call.args[0] if isinstance(call, Node) and call.args else None
+    if overload is None or not isinstance(source, Node):
+        return None
     returns: Sequence[Any] = overload._schema.returns
     alias: Any = returns[0].alias_info if len(returns) == 1 else None
-    return alias is not None and not alias.is_write
+    return source if alias is not None and not alias.is_write else None

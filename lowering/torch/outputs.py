@@ -9,13 +9,15 @@ import torch
 
 from ...dialects.sym.expr import Expr
 from .binding import evaluated
-from .function import OutputSlot
+from .returned import OutputSlot
 
 Symbols = Mapping[str, int]
 Give = Callable[[Sequence[Any], Sequence[Any], Symbols], Any]
 """(values of the placeholders, results of the program, values of the symbols) -> one returned value."""
 Source = Callable[[Sequence[Any]], torch.Tensor]
 """Values of the placeholders -> the tensor that an output shares memory with."""
+Base = Callable[[Sequence[Any], Sequence[Any]], torch.Tensor]
+"""(values of the placeholders, results of the program) -> the tensor that an output is a view of."""
 
 
 def needs_symbols(slot: OutputSlot) -> bool:
@@ -25,28 +27,33 @@ def needs_symbols(slot: OutputSlot) -> bool:
 
 
 def output_function(slot: OutputSlot, source: Source | None) -> Give:
-    """How one output is made; `source` finds what it shares memory with, if anything."""
-    if source is not None:
-        return _argument(source) if slot.geometry is None else _view(source, *slot.geometry)
-    if slot.result >= 0:
-        number = slot.result
-        return lambda values, results, symbols: results[number]
-    size, value = slot.size, slot.value
-    if isinstance(size, Expr):
-        return lambda values, results, symbols: evaluated([size], symbols)[0]
-    return lambda values, results, symbols: value
+    """How one output is made; `source` finds the argument that it shares memory with, if any."""
+    if slot.result < 0 and source is None:
+        size, value = slot.size, slot.value
+        if isinstance(size, Expr):
+            return lambda values, results, symbols: evaluated([size], symbols)[0]
+        return lambda values, results, symbols: value
+    number = slot.result
+    base: Base = (lambda values, results: results[number]) if source is None else (lambda values, _: source(values))
+    if slot.geometry is None:
+        return lambda values, results, symbols: base(values, results)
+    return _view(base, *slot.geometry)
 
 
-def _argument(source: Source) -> Give:
-    return lambda values, results, symbols: source(values)
+def _view(base: Base, sizes: Sequence[Expr], strides: Sequence[Expr], start: Expr) -> Give:
+    """A view of a tensor, `start` elements after its own start."""
 
-
-def _view(source: Source, sizes: Sequence[Expr], strides: Sequence[Expr], start: Expr) -> Give:
-    """A view of the source, `start` elements after its own start."""
-
-    def give(values: Sequence[Any], results: Sequence[Any], symbols: Symbols) -> torch.Tensor:
-        base = source(values)
+    def view(tensor: torch.Tensor, symbols: Symbols) -> torch.Tensor:
         (offset,) = evaluated([start], symbols)
-        return base.as_strided(evaluated(sizes, symbols), evaluated(strides, symbols), base.storage_offset() + offset)
+        offset += tensor.storage_offset()
+        return tensor.as_strided(evaluated(sizes, symbols), evaluated(strides, symbols), offset)
 
-    return give
+    if any(size.as_int() is None for size in (*sizes, *strides, start)):
+        return lambda values, results, symbols: view(base(values, results), symbols)
+    fixed_sizes, fixed_strides, (offset,) = evaluated(sizes, {}), evaluated(strides, {}), evaluated([start], {})
+
+    def fixed(values: Sequence[Any], results: Sequence[Any], symbols: Symbols) -> torch.Tensor:
+        tensor = base(values, results)
+        return tensor.as_strided(fixed_sizes, fixed_strides, tensor.storage_offset() + offset)
+
+    return fixed

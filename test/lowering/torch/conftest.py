@@ -19,7 +19,7 @@ from torch.utils import _pytree
 
 from albumen.dialects.dtype import dtype_named
 from albumen.dialects.evaluate import evaluate_function
-from albumen.lowering.torch.binding import SymbolBinding
+from albumen.lowering.torch.binding import SymbolBinding, evaluated
 from albumen.lowering.torch.exported import import_exported, weights_of
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.traced import import_traced
@@ -75,8 +75,15 @@ def evaluate(
         if slot.result < 0:
             outputs.append(slot.size if slot.size is not None else slot.value)
         else:
-            back = [slot.order.index(i) for i in range(len(slot.order))]
-            outputs.append(np.transpose(plain[slot.result], back))
+            value = np.transpose(plain[slot.result], [slot.order.index(i) for i in range(len(slot.order))])
+            if slot.geometry is not None and slot.alias is None:
+                sizes, strides, (start,) = (
+                    evaluated(part, symbols) for part in (*slot.geometry[:2], slot.geometry[2:])
+                )
+                steps = [stride * value.itemsize for stride in strides]
+                flat = plain[slot.result].reshape(-1)[start:]
+                value = np.lib.stride_tricks.as_strided(flat, sizes, steps)
+            outputs.append(value)
     return outputs
 
 

@@ -18,7 +18,7 @@ from torch import nn
 from albumen.dialects.dtype import dtype_of_numpy
 from albumen.dialects.evaluate import evaluate_function
 from albumen.lowering.torch.backend import GraphCompiler, aot_functions
-from albumen.lowering.torch.binding import SymbolBinding, evaluated
+from albumen.lowering.torch.binding import SymbolBinding
 from albumen.lowering.torch.calling import in_memory_order
 from albumen.lowering.torch.element_types import TORCH_OF_NAME
 from albumen.lowering.torch.function import ImportedGraph
@@ -64,16 +64,14 @@ class Evaluator(GraphCompiler):
             for index, result in zip(imported.mutated, results[:count], strict=True):
                 slot = imported.inputs[index]
                 values[slot.placeholder].copy_(result.permute([slot.order.index(i) for i in range(len(slot.order))]))
+            orders = imported.result_orders
+            backs = [[order.index(i) for i in range(len(order))] for order in orders]
+            logical = [result.contiguous().permute(back) for result, back in zip(results[count:], backs, strict=True)]
             outputs: list[Any] = []
             for slot in imported.outputs:
-                if slot.alias is not None:
-                    position = imported.inputs[slot.alias].placeholder
-                    outputs.append(output_function(slot, lambda values, p=position: values[p])(values, [], symbols))
-                elif slot.result >= 0:
-                    back = [slot.order.index(i) for i in range(len(slot.order))]
-                    outputs.append(results[count + slot.result].permute(back))
-                else:
-                    outputs.append(evaluated([slot.size], symbols)[0] if slot.size is not None else slot.value)
+                position = None if slot.alias is None else imported.inputs[slot.alias].placeholder
+                source = None if position is None else (lambda values, p=position: values[p])
+                outputs.append(output_function(slot, source)(values, logical, symbols))
             values.clear()
             return outputs
 

@@ -1,0 +1,131 @@
+"""What a graph returns: results of its program, views of them and of arguments, sizes, Python values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch.fx import Node
+from xdsl.ir import SSAValue
+
+from ...dialects.sym.expr import Expr
+from .fx import traced, viewed
+from .importer import GraphImporter, Returned
+from .layout import memory_order
+
+Geometry = tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]
+"""Sizes, strides and start of a view."""
+
+
+@dataclass(frozen=True)
+class OutputSlot:
+    """One value that the graph returns: result `result` of the program (memory order as for inputs), a size, or a
+    Python value.
+
+    `alias` is the argument that eager's output shares memory with. `geometry` are the sizes, strides and start of the
+    view that the output is of that argument, or without one of the result; None where it is the whole.
+    """
+
+    result: int = -1
+    order: tuple[int, ...] = ()
+    size: Expr | None = None
+    value: Any = None
+    alias: int | None = None
+    geometry: Geometry | None = None
+
+
+class ReturnedValues:
+    """Decides for each returned value where the caller finds it. `argument_of` gives the argument that a node is, if
+    outputs may share its memory.
+
+    Outputs that eager makes as views of one tensor share its memory here too. With `views_outside` only that tensor is
+    a result of the program; else every output is one as well, for callers that know no views.
+    """
+
+    def __init__(
+        self, importer: GraphImporter, argument_of: Callable[[Node], int | None], *, views_outside: bool = False
+    ):
+        self.importer = importer
+        self.argument_of = argument_of
+        self.views_outside = views_outside
+        self.returned: list[Returned] = []
+        self.orders: list[tuple[int, ...]] = []
+        self._written: dict[Node, int] = {}
+        self._placed: dict[Node, int] = {}
+
+    def add_mutation(self, node: Node, argument: int, order: Sequence[int], placeholder: Node) -> None:
+        """The new contents of an argument, whose dims lie in memory in this order."""
+        value = self.importer.b.permute(self.importer.values[node], order)
+        self.returned.append(Returned(value, mutation=True, index=argument))
+        if self._strides(node) == self._strides(placeholder):  # else a view of one is no view of the other
+            self._written[node] = argument
+
+    def slots(self, nodes: Sequence[Any]) -> list[OutputSlot]:
+        """Where the returned values are found, in order. Call after the mutations."""
+        values = [self.importer.values[node] if isinstance(node, Node) else node for node in nodes]
+        tensors = [node for node, value in zip(nodes, values, strict=True) if isinstance(value, SSAValue)]
+        numbers = iter([] if self.views_outside else [self._add(node) for node in tensors])
+        uses = Counter(self._base(node) for node in dict.fromkeys(tensors))
+        slots: list[OutputSlot] = []
+        for node, value in zip(nodes, values, strict=True):
+            if isinstance(value, SSAValue):
+                slots.append(self._slot(node, next(numbers, -1), uses))
+            else:
+                slots.append(OutputSlot(size=value) if isinstance(value, Expr) else OutputSlot(value=value))
+        return slots
+
+    def _slot(self, node: Node, number: int, uses: Counter[Node]) -> OutputSlot:
+        """One tensor, which is result `number` of the program by itself, or none yet (-1)."""
+        base = self._base(node)
+        order = self._order(node)
+        argument = self._written.get(base, self.argument_of(base))
+        if argument is not None:
+            geometry = None if base is node else self._geometry(node, base)
+            return OutputSlot(number, order or _straight(node), alias=argument, geometry=geometry)
+        whole = self._order(base)
+        if base is not node and whole is not None:
+            if self.views_outside and (uses[base] > 1 or order is None):
+                return OutputSlot(self._place(base), whole, geometry=self._geometry(node, base))
+            if not self.views_outside and base in self._placed:
+                return OutputSlot(self._placed[base], whole, geometry=self._geometry(node, base))
+        return OutputSlot(self._place(node), order or _straight(node))
+
+    def _place(self, node: Node) -> int:
+        """The result of the program that is this tensor."""
+        return self._placed[node] if node in self._placed else self._add(node)
+
+    def _add(self, node: Node) -> int:
+        order = self._order(node) or _straight(node)
+        argument = self.argument_of(self._base(node))
+        self.returned.append(Returned(self.importer.b.permute(self.importer.values[node], order), index=argument))
+        self.orders.append(order)
+        self._placed.setdefault(node, len(self.orders) - 1)
+        return len(self.orders) - 1
+
+    def _base(self, node: Node) -> Node:
+        """The tensor that a node is a view of, itself if of none; what is written into an argument is one."""
+        while node not in self._written:
+            source = viewed(node)
+            if source is None:
+                break
+            node = source
+        return node
+
+    def _geometry(self, node: Node, base: Node) -> Geometry:
+        dims = self.importer.symbols.lift_all(traced(node).shape)
+        return dims, self._strides(node), self._start(node) - self._start(base)
+
+    def _start(self, node: Node) -> Expr:
+        return self.importer.symbols.lift(traced(node).storage_offset())
+
+    def _strides(self, node: Node) -> tuple[Expr, ...]:
+        return self.importer.symbols.lift_all(traced(node).stride())
+
+    def _order(self, node: Node) -> tuple[int, ...] | None:
+        return memory_order(self.importer.symbols.lift_all(traced(node).shape), self._strides(node))
+
+
+def _straight(node: Node) -> tuple[int, ...]:
+    return tuple(range(traced(node).dim()))
