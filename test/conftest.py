@@ -1,12 +1,17 @@
-"""What every test gets: a cache folder of its own session, a seed made from its name, and a skip without a GPU."""
+"""What every test gets: a cache folder of its own session, a seed made from its name, and a skip without a GPU.
+
+Suites too long for each run take a slice, chosen by `--slice-seed`: the commit's hash unless it is given.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +27,46 @@ def has_cuda_device() -> bool:
     return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slice-seed", help="what the slices of long suites are chosen by (default: the commit's hash)")
+    parser.addoption("--full", action="store_true", help="run long suites whole, with the tests marked `full`")
+
+
+def commit_hash() -> str:
+    """The commit that is checked out; "0" where there is no repository."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "0"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.slice_seed is None:
+        config.option.slice_seed = commit_hash()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"slice seed: {config.option.slice_seed}"
+
+
+@pytest.fixture(scope="session")
+def slice_seed(pytestconfig: pytest.Config) -> str:
+    """What a slice of a long suite is chosen by."""
+    return str(pytestconfig.option.slice_seed)
+
+
+@pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether long suites run whole."""
+    return bool(pytestconfig.option.full)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.option.full:
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
     gpu_items = [item for item in items if item.get_closest_marker("gpu")]
     if gpu_items and not has_cuda_device():
         for item in gpu_items:

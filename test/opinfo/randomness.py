@@ -13,8 +13,8 @@ from torch.utils import _pytree as pytree
 from .comparison import Difference, compare_form
 from .seeding import same_bits
 
-DRAWS = 48
-ENOUGH = 4096
+DRAWS = 64
+ENOUGH = 16384
 """Values to pool of each output, but no more than `DRAWS` calls."""
 DISTANCE = 2.6
 """Largest Kolmogorov-Smirnov distance times sqrt(n m / (n + m)); more has a probability of 3e-6 of being chance."""

@@ -1,0 +1,31 @@
+"""Every case equals eager, but for the exceptions, which are refused and never wrong."""
+
+# pyright: basic
+from __future__ import annotations
+
+import pytest
+
+from .case import Case
+from .catalogue import CASES, EXCEPTIONS
+from .judge import verdict
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name not in EXCEPTIONS], ids=lambda case: case.name)
+def test_equals_eager(case: Case) -> None:
+    assert verdict(case) == ""
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in EXCEPTIONS], ids=lambda case: case.name)
+def test_exceptions_are_refused(case: Case) -> None:
+    """The first call raises what eager does not: no wrong value."""
+    difference = verdict(case)
+    assert difference.startswith("call 1: BackendCompilerFailed"), difference
+
+
+def test_names() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names) == 85
+    assert set(EXCEPTIONS) <= set(names)
+    assert all(case.stake for case in CASES)
