@@ -55,6 +55,10 @@ class Architecture:
         torch.manual_seed(len(self.name))
         return self.inputs()
 
+    def row(self, use: str, dtype: str) -> dict[str, Any]:
+        """What a line of results begins with."""
+        return {"name": self.name, "family": self.family, "use": use, "dtype": dtype}
+
 
 @dataclass(frozen=True)
 class Nested:

@@ -71,7 +71,12 @@ SLIDING = {"sliding_window": 4}
 GEMMA3 = {**SLIDING, "layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
 LATENT = {
     "num_key_value_heads": 4,
-    "q_lora_rank": 16, "kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8}
+    "q_lora_rank": 16,
+    "kv_lora_rank": 8,
+    "qk_nope_head_dim": 8,
+    "qk_rope_head_dim": 8,
+    "v_head_dim": 8,
+}
 
 ARCHITECTURES = (
     decoder("gpt2", "GPT2", ALL_USES, GPT2),

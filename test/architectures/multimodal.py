@@ -59,9 +59,7 @@ def model(name: str, config: str, cls: str, sizes: dict[str, Any], inputs: Input
 
 
 def two_towers(name: str, prefix: str, **sizes: Any) -> Architecture:
-    return model(
-        name, f"{prefix}Config", f"{prefix}Model", {"text_config": TEXT, "vision_config": VISION, **sizes}
-    )
+    return model(name, f"{prefix}Config", f"{prefix}Model", {"text_config": TEXT, "vision_config": VISION, **sizes})
 
 
 VILT = {**TEXT, **VISION, "max_image_length": -1}

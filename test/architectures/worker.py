@@ -1,4 +1,4 @@
-"""`python -m architectures.worker NAME`: one architecture in every use and dtype, one JSON line each.
+"""`python -m architectures.worker NAME`: one architecture in its uses and dtypes, one JSON line each.
 
 A process of its own, so that a crash of one leaves the others alone.
 """
@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import nn
 
 from albumen.dialects.errors import CompileError, UnsupportedError
 from albumen.lowering.torch.backend import albumen_backend
@@ -50,14 +49,14 @@ class Graphs:
             self.seconds += time.perf_counter() - start
 
 
-def measure(architecture: Architecture, use: str, dtype: str) -> dict[str, Any]:
+def measure(architecture: Architecture, use: str, dtype: str, device: str = "cpu") -> dict[str, Any]:
     """One line of the results: what became of it, and why."""
-    row: dict[str, Any] = {"name": architecture.name, "family": architecture.family, "use": use, "dtype": dtype}
+    row: dict[str, Any] = architecture.row(use, dtype)
     backend = Graphs()
     start = time.perf_counter()
     try:
         with torch.no_grad():
-            row.update(status="pass", ratio=round(compared(architecture, use, DTYPES[dtype], backend), 3))
+            row.update(status="pass", ratio=round(compared(architecture, use, DTYPES[dtype], device, backend), 3))
         if row["ratio"] > 1:
             row.update(status="wrong", why=f"the error is {row['ratio']} times its bound")
     except Mismatch as error:
@@ -70,10 +69,10 @@ def measure(architecture: Architecture, use: str, dtype: str) -> dict[str, Any]:
     return row
 
 
-def compared(architecture: Architecture, use: str, dtype: torch.dtype, backend: Graphs) -> float:
+def compared(architecture: Architecture, use: str, dtype: torch.dtype, device: str, backend: Graphs) -> float:
     """The largest error over its bound."""
-    model, run = architecture.build(), USES[use]
-    inputs = architecture.arguments()
+    model, run = architecture.build().to(device), USES[use]
+    inputs = {k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in architecture.arguments().items()}
 
     def results(kind: torch.dtype, compiled: bool = False) -> list[torch.Tensor]:
         own = copy.deepcopy(model).to(kind)
@@ -135,23 +134,23 @@ def innermost(error: BaseException) -> BaseException:
     return chain(error)[-1]
 
 
+def cases(uses: Sequence[str], dtypes: Sequence[str]) -> list[tuple[str, str]]:
+    """The uses with the dtypes in which they mean something: greedy choices in bfloat16 hang on its rounding."""
+    return [(use, dtype) for use in uses for dtype in dtypes if use != GENERATE or dtype == "float32"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="*", help="architectures (default: list all)")
-    parser.add_argument("--use", default="", help="only these uses, separated by commas")
-    parser.add_argument("--dtype", default="float32,bfloat16", help="dtypes, separated by commas")
+    parser.add_argument("name", help="the architecture")
+    parser.add_argument("case", nargs="*", help="uses and dtypes, such as forward:float32 (default: all)")
+    parser.add_argument("--device", default="cpu", help="where the model lies")
     chosen = parser.parse_args()
-    if not chosen.name:
-        print("\n".join(ARCHITECTURES))
-        return
     warnings.simplefilter("ignore")
     logging.disable(logging.ERROR)
-    for name in chosen.name:
-        architecture = ARCHITECTURES[name]
-        for use in [u for u in architecture.uses if not chosen.use or u in chosen.use.split(",")]:
-            for dtype in chosen.dtype.split(","):
-                if use != GENERATE or dtype == "float32":  # greedy choices in bfloat16 hang on its rounding
-                    print(json.dumps(measure(architecture, use, dtype)), flush=True)
+    architecture = ARCHITECTURES[chosen.name]
+    given = [tuple(case.split(":")) for case in chosen.case]
+    for use, dtype in given or cases(architecture.uses, list(DTYPES)):
+        print(json.dumps(measure(architecture, use, dtype, chosen.device)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Hugging Face architectures with small random configs: eager against `torch.compile(backend="albumen")`."""
