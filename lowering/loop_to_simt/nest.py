@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.errors import LoweringError
-from ...dialects.loop import AllocOp, CheckIndexOp, KernelOp, LoadOp, OffsetOp, ParallelOp, ReduceOp
+from ...dialects.loop import AllocOp, CheckIndexOp, KernelOp, LoadOp, Mapping, OffsetOp, ParallelOp, ReduceOp
 from ...dialects.sym.expr import Expr, constant
 from ...dialects.sym.substitute import index_numbers
 from .accesses import Body, stride, summarise
@@ -33,13 +33,14 @@ class Nest:
 
 
 def find_nest(space: IndexSpace, kernel: KernelOp) -> Nest:
-    """The nest of a kernel; without a parallel loop at the top it has no extents, and the kernel is its body."""
+    """The nest of a kernel. One without a parallel loop at the top, or with several that are shared by the threads of
+    one block, has no extents, and the kernel is its body."""
     ops = tuple(kernel.body.block.ops)
     loops = [op for op in ops if op.regions]
     for op in ops:
         space.define(op)
     if len(loops) != 1 or not isinstance(loops[0], ParallelOp):
-        if any(isinstance(op, ParallelOp) for op in loops) and len(loops) > 1:
+        if len(loops) > 1 and any(isinstance(op, ParallelOp) and op.mapping.data is Mapping.Grid for op in loops):
             raise LoweringError(
                 f"the kernel has {len(loops)} loops one after another; blocks cannot wait for each other",
                 op=kernel,

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from albumen.dialects.errors import UnsupportedError
@@ -22,9 +23,9 @@ from albumen.lowering.emit.simt_runner import Language, compile_for_shim, run_on
 from albumen.lowering.options import CompileOptions
 from albumen.lowering.pipeline import run_stage, stages_for
 from albumen.lowering.torch.backend import GraphCompiler, aot_functions
-from albumen.lowering.torch.calling import in_memory_order
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.traced import import_traced
+from albumen.lowering.torch.weight_memory import in_memory_order
 
 from .samples import SEED, Sample
 
@@ -44,7 +45,7 @@ class Graph:
 
     def inputs(self) -> list[Array]:
         """The arguments of @main in the order in which their elements lie in memory."""
-        arguments = next(op for op in self.module.ops if op.name == "func.func").body.block.args
+        arguments = next(op for op in self.module.ops if isinstance(op, FuncOp)).body.block.args
         return [
             self._input(slot, argument.type) for slot, argument in zip(self.imported.inputs, arguments, strict=True)
         ]
