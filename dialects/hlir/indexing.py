@@ -178,5 +178,6 @@ class ScatterOp(TensorOp):
             result[rows] = slices
         else:
             ufunc = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}[self.mode.data]
-            ufunc.at(result, rows, slices)
+            with np.errstate(all="ignore"):
+                ufunc.at(result, rows, slices)
         return (np.ascontiguousarray(np.moveaxis(result, 0, axis)),)

@@ -20,7 +20,7 @@ from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr
 from .draws import Distribution, Draw, Parameter
 from .element_types import element_type
-from .fx import given_arguments, overload_name, returns_view, schema_arguments, traced_results, traced_tensors
+from .fx import given_arguments, overload_name, schema_arguments, traced_results, traced_tensors, viewed
 from .randomness import Randomness
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
@@ -250,7 +250,7 @@ class Call:
         """The value whose memory a tensor argument is a view of, followed through views, and what the trace says
         about it."""
         node: Node = self.raw(name)
-        while returns_view(node) and isinstance(source := node.args[0], Node) and source in self._values:
+        while (source := viewed(node)) is not None and isinstance(self._values.get(source), SSAValue):
             node = source
         (tensor,) = traced_tensors(node)
         return self._values[node], tensor

@@ -62,6 +62,7 @@ def convert_element_type(call: Call) -> SSAValue:
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "aten.alias.default": same,
+        "aten.alias_copy.default": same,
         "aten.detach.default": same,
         "aten.detach_.default": same,
         "aten.lift_fresh.default": same,

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import OpResult, SSAValue
 
-from ....dialects.dtype import I32, I64
+from ....dialects.dtype import I1, I32, I64, U8
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.creation import IotaOp
@@ -28,6 +28,9 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..unsupported import UnsupportedNodeError
+
+MASKS = (I1, U8)
+"""Element types of an index that chooses by position, which torch takes for a mask."""
 
 
 def gather(b: GraphBuilder, x: SSAValue, indices: SSAValue, axis: int) -> SSAValue:
@@ -45,13 +48,13 @@ def embedding(call: Call) -> SSAValue:
 
 def index_select(call: Call) -> SSAValue:
     """The slices of self at a vector of indices along one dim."""
-    x = call.tensor("self")
-    positions = call.tensor("index")
-    if not tensor_of(positions).rank:
-        positions = call.b.reshape(positions, [1])
-    if not tensor_of(x).rank:
-        return x
-    return gather(call.b, x, positions, call.axis("dim", tensor_of(x).rank))
+    x, positions = as_vector(call.b, call.tensor("self")), as_vector(call.b, call.tensor("index"))
+    return call.b.reshape(gather(call.b, x, positions, call.axis("dim", tensor_of(x).rank)), call.dims)
+
+
+def as_vector(b: GraphBuilder, x: SSAValue) -> SSAValue:
+    """x, or a 0-d tensor as a vector of one element."""
+    return x if tensor_of(x).rank else b.reshape(x, [1])
 
 
 def checked(b: GraphBuilder, indices: SSAValue, extent: Expr, error: str = "value") -> SSAValue:
@@ -89,12 +92,16 @@ def gather_elements(b: GraphBuilder, x: SSAValue, indices: SSAValue, axis: int, 
 def gather_along(call: Call) -> SSAValue:
     """aten.gather."""
     call.ignore("sparse_grad")
-    x, indices = call.tensor("self"), call.tensor("index")
-    rank = tensor_of(x).rank
-    axis = call.axis("dim", rank)
-    if not rank:
-        return call.b.broadcast(x, call.dims)
-    return gather_elements(call.b, x, indices, axis)
+    x, indices = as_vector(call.b, call.tensor("self")), as_vector(call.b, call.tensor("index"))
+    axis = call.axis("dim", tensor_of(x).rank)
+    if is_empty(indices):
+        return call.b.constant(0, call.type)
+    return call.b.reshape(gather_elements(call.b, x, indices, axis), call.dims)
+
+
+def is_empty(x: SSAValue) -> bool:
+    """Whether a tensor is known to have no elements; an index without any may have any rank."""
+    return any(extent.as_int() == 0 for extent in tensor_of(x).dims)
 
 
 def wrapped(b: GraphBuilder, indices: SSAValue, extent: Expr) -> SSAValue:
@@ -123,7 +130,7 @@ class Indexing:
     def __init__(self, call: Call, x: SSAValue, indices: Sequence[SSAValue | None]):
         b = call.b
         given = [(axis, i) for axis, i in enumerate(indices) if i is not None]
-        if any(tensor_of(i).dtype.is_bool for _, i in given):
+        if any(tensor_of(i).dtype in MASKS for _, i in given):
             raise UnsupportedNodeError("indexes with a mask, whose number of results depends on data")
         self.axes = [axis for axis, _ in given]
         self.source = x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from xdsl.ir import SSAValue
@@ -16,7 +16,6 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..promotion import number_tensor
-from ..unsupported import UnsupportedNodeError
 
 Dims = tuple[Expr, ...]
 
@@ -83,8 +82,88 @@ def linear(call: Call) -> SSAValue:
     operands = [call.tensor("input"), call.tensor("weight")]
     bias = call.optional_tensor("bias")
     if tensor_of(operands[1]).rank != 2 or not call.dtype.is_float:
-        raise UnsupportedNodeError(f"has a weight of rank {tensor_of(operands[1]).rank} or integers")
+        turned = call.b.permute(operands[1], list(reversed(range(tensor_of(operands[1]).rank))))
+        value = product(call.b, operands[0], turned)
+        return value if bias is None else call.b.emit(AddOp, [value, call.b.broadcast(bias, tensor_of(value).dims)])
     return call.b.emit(LinearOp, operands if bias is None else [*operands, bias])
+
+
+def sum_of_products(call: Call) -> SSAValue:
+    """addbmm: beta self + alpha times the sum over the batch of batch1 @ batch2, added up one matrix after another as
+    eager does, which rounds each time."""
+    b, compute = call.b, call.dtype.compute
+    lhs, rhs = (b.cast(call.tensor(name), compute) for name in ("batch1", "batch2"))
+    alpha, beta = call.number("alpha"), call.number("beta")
+    batch = tensor_of(lhs).dims[0].as_int()
+    steps = [(lhs, rhs)]
+    if call.dtype.is_float and batch is not None:
+        steps = [(_matrix(b, lhs, i), _matrix(b, rhs, i)) for i in range(batch)]
+    value: SSAValue | None = None
+    if beta != 0:
+        wide = b.broadcast(b.cast(call.tensor("self"), compute), call.dims)
+        value = wide if beta == 1 else b.emit(MulOp, [wide, number_tensor(call, beta, tensor_of(wide))])
+    else:
+        call.ignore("self")
+    for left, right in steps:
+        term = _batch_product(b, left, right)
+        if alpha != 1:
+            term = b.emit(MulOp, [term, number_tensor(call, alpha, tensor_of(term))])
+        total = term if value is None else b.emit(AddOp, [value, term])
+        value = b.cast(b.cast(total, call.dtype), compute)
+    return b.constant(0, call.type) if value is None else b.cast(value, call.dtype)
+
+
+def _matrix(b: GraphBuilder, batch: SSAValue, number: int) -> SSAValue:
+    dims = tensor_of(batch).dims[1:]
+    return b.view(batch, IndexMap(3, (constant(number), index(1), index(2))), (1, *dims))
+
+
+def _batch_product(b: GraphBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The sum over batch and depth of lhs[batch, row, depth] rhs[batch, depth, column]."""
+    batch, rows, depth = tensor_of(lhs).dims
+    space = ShapeAttr.get((rows, tensor_of(rhs).dims[2], batch, depth))
+    lhs_map = IndexMap(4, (index(2), index(0), index(3)))
+    return contract(b, lhs, rhs, space, lhs_map, IndexMap(4, (index(2), index(3), index(1))), [2, 3])
+
+
+def trilinear(call: Call) -> SSAValue:
+    """The sum over some dims of i1 * i2 * i3, each with new dims where it is expanded: i1 and i2 are multiplied first,
+    over the dims that i3 does not have, and rounded; then i3."""
+    b = call.b
+    call.ignore("unroll_dim")
+    names = ("i1", "i2", "i3")
+    expanded = [call.integers(f"expand{i}") for i in (1, 2, 3)]
+    summed = call.integers("sumdim")
+    factors = [b.cast(call.tensor(name), call.dtype) for name in names]
+    rank = len(expanded[0]) + tensor_of(factors[0]).rank
+    factors = [_with_dims(b, x, new) for x, new in zip(factors, expanded, strict=True)]
+    first = [d for d in summed if d in expanded[2]]
+    product = _summed_product(b, factors[0], factors[1], first, rank)
+    product = _summed_product(b, product, factors[2], [d for d in summed if d not in first], rank)
+    return b.reshape(product, call.dims)
+
+
+def _with_dims(b: GraphBuilder, x: SSAValue, new: Sequence[int]) -> SSAValue:
+    dims = list(tensor_of(x).dims)
+    for place in sorted(new):
+        dims.insert(place, constant(1))
+    return b.reshape(x, dims)
+
+
+def _summed_product(b: GraphBuilder, lhs: SSAValue, rhs: SSAValue, axes: Sequence[int], rank: int) -> SSAValue:
+    """The product of two tensors of one rank with broadcasting, summed over axes that stay with extent 1."""
+    left, right = tensor_of(lhs).dims, tensor_of(rhs).dims
+    wide = [r if a.as_int() == 1 else a for a, r in zip(left, right, strict=True)]
+    kept = [i for i in range(rank) if i not in axes]
+    order = [*kept, *axes]
+    place = {d: index(n) for n, d in enumerate(order)}
+    maps = [
+        IndexMap(rank, tuple(place[d] if dims[d] == wide[d] else constant(0) for d in range(rank)))
+        for dims in (left, right)
+    ]
+    space = ShapeAttr.get([wide[d] for d in order])
+    value = contract(b, lhs, rhs, space, maps[0], maps[1], list(range(len(kept), rank)))
+    return b.reshape(value, [constant(1) if d in axes else wide[d] for d in range(rank)])
 
 
 def outer(call: Call) -> SSAValue:
@@ -106,6 +185,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.addmm.default": product_plus("self", "mat1", "mat2"),
         "aten.addmv.default": product_plus("self", "mat", "vec"),
         "aten.baddbmm.default": product_plus("self", "batch1", "batch2"),
+        "aten.addbmm.default": sum_of_products,
+        "aten._trilinear.default": trilinear,
         "aten.linear.default": linear,
         "aten.outer.default": outer,
         "aten.ger.default": outer,

@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from ....dialects.dtype import I64
 from ....dialects.hlir.arranging import ConcatOp
 from ....dialects.hlir.creation import IotaOp
 from ....dialects.hlir.elementwise import MulOp
-from ....dialects.hlir.indexing import ScatterOp
-from ....dialects.hlir.types import MapAttr, ShapeAttr, tensor_type
+from ....dialects.hlir.types import MapAttr, ShapeAttr, TensorType, tensor_type
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
-from ..call import Call, Handler
+from ..call import Call, Handler, Operand
 from ..promotion import number_tensor
-from ..unsupported import UnsupportedNodeError
-from .indexing import Indexing, checked, element_positions, flattened, wrapped
+from .indexing import MASKS, Indexing, as_vector, checked, element_positions, flattened, is_empty, wrapped
+from .masked import put_where
+from .reducing_scatters import reduce_into, scatter_slices
 from .views import clamped_start, slice_view
 
-_REDUCTIONS = {"add": "add", "multiply": "mul", "sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
-
-
-def scatter_rows(call: Call, x: SSAValue, indices: SSAValue, updates: SSAValue, axis: int, mode: str) -> SSAValue:
-    """x with the slices at `indices` combined with `updates`."""
-    return call.b.emit(ScatterOp, [x, indices, updates], axis=IntAttr(axis), mode=StringAttr(mode))
+_REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 
 def scatter(mode: str | None) -> Handler:
@@ -35,32 +30,35 @@ def scatter(mode: str | None) -> Handler:
 
     def handler(call: Call) -> SSAValue:
         b = call.b
-        x, indices = call.tensor("self"), call.tensor("index")
-        rank = tensor_of(x).rank
-        axis = call.axis("dim", rank)
-        chosen = mode or _REDUCTIONS[call.value("reduce")]
-        if "include_self" in call.argument_names:
-            call.require("include_self", True)
+        x, indices = as_vector(b, call.tensor("self")), as_vector(b, call.tensor("index"))
+        type_ = tensor_of(x)
+        axis = call.axis("dim", type_.rank)
+        reduction = "" if mode else str(call.value("reduce"))
+        include_self = call.flag("include_self") if "include_self" in call.argument_names else True
         source = call.operand("value" if "value" in call.argument_names else "src")
-        wanted = tensor_of(indices).with_dtype(tensor_of(x).dtype)
-        if isinstance(source, SSAValue):
-            # Source elements beyond the index are not read.
-            corner = call.b.broadcast(source, wanted.dims) if not tensor_of(source).rank else source
-            for i, extent in enumerate(wanted.dims):
-                corner = slice_view(call, corner, i, constant(0), 1, extent)
+        if is_empty(indices):
+            return call.tensor("self")
+        updates = flattened(b, _corner(call, source, tensor_of(indices).with_dtype(type_.dtype)))
+        places = flattened(b, element_positions(b, indices, type_.dims, axis))
+        flat = flattened(b, x)
+        if mode:
+            flat = scatter_slices(b, flat, places, updates, 0, mode)
         else:
-            corner = number_tensor(call, source, wanted)
-        if not rank:
-            return corner if chosen == "set" else _unsupported_scalar()
-        positions = element_positions(b, indices, tensor_of(x).dims, axis)
-        flat = scatter_rows(call, flattened(b, x), flattened(b, positions), flattened(b, corner), 0, chosen)
-        return b.reshape(flat, tensor_of(x).dims)
+            flat = reduce_into(b, flat, places, updates, 0, _REDUCTIONS.get(reduction, reduction), include_self)
+        return b.reshape(flat, call.dims)
 
     return handler
 
 
-def _unsupported_scalar() -> SSAValue:
-    raise UnsupportedNodeError("combines into a 0-d tensor")
+def _corner(call: Call, source: Operand, wanted: TensorType) -> SSAValue:
+    """What is written at each index: a number everywhere, or the corner of the source that the index covers."""
+    if not isinstance(source, SSAValue):
+        return number_tensor(call, source, wanted)
+    if not tensor_of(source).rank:
+        return call.b.broadcast(call.b.cast(source, wanted.dtype), wanted.dims)
+    for i, extent in enumerate(wanted.dims):
+        source = slice_view(call, source, i, constant(0), 1, extent)
+    return source
 
 
 def index_put(call: Call) -> SSAValue:
@@ -68,20 +66,22 @@ def index_put(call: Call) -> SSAValue:
     b = call.b
     call.ignore("unsafe")
     x = call.tensor("self")
-    indexing = Indexing(call, x, call.value("indices"))
+    given = call.value("indices")
+    if any(i is not None and tensor_of(i).dtype in MASKS for i in given):
+        return put_where(call, x, given)
+    indexing = Indexing(call, x, given)
     values = b.cast(call.tensor("values"), tensor_of(x).dtype)
     picked_dims = (*indexing.picked, *(tensor_of(x).dims[i] for i in indexing.rest))
     order = indexing.result_order()
     values = b.broadcast(values, [picked_dims[i] for i in order])
     updates = b.permute(values, [order.index(i) for i in range(len(order))])
     mode = "add" if call.flag("accumulate") else "set"
-    return indexing.unrows(b, scatter_rows(call, indexing.rows(b, x), indexing.positions, updates, 0, mode))
+    return indexing.unrows(b, scatter_slices(b, indexing.rows(b, x), indexing.positions, updates, 0, mode))
 
 
 def _places(call: Call, extent: Expr) -> SSAValue:
     """The indices of index_add (RuntimeError out of range), index_copy (IndexError) or index_fill (may be negative)."""
-    indices = call.tensor("index")
-    indices = indices if tensor_of(indices).rank else call.b.reshape(indices, [1])
+    indices = as_vector(call.b, call.tensor("index"))
     if call.name.startswith("aten.index_fill"):
         return wrapped(call.b, indices, extent)
     return checked(call.b, indices, extent) if call.name.startswith("aten.index_add") else call.b.cast(indices, I64)
@@ -92,9 +92,7 @@ def index_write(mode: str, source: str) -> Handler:
 
     def handler(call: Call) -> SSAValue:
         b = call.b
-        x = call.tensor("self")
-        if not tensor_of(x).rank:
-            x = b.reshape(x, [1])
+        x = as_vector(b, call.tensor("self"))
         type_ = tensor_of(x)
         axis = call.axis("dim", type_.rank)
         indices = _places(call, type_.dims[axis])
@@ -106,9 +104,20 @@ def index_write(mode: str, source: str) -> Handler:
         alpha = call.number("alpha") if "alpha" in call.argument_names else 1
         if alpha != 1:
             updates = b.emit(MulOp, [updates, number_tensor(call, alpha, tensor_of(updates))])
-        return b.reshape(scatter_rows(call, x, indices, updates, axis, mode), call.dims)
+        return b.reshape(scatter_slices(b, x, indices, updates, axis, mode), call.dims)
 
     return handler
+
+
+def put(call: Call) -> SSAValue:
+    """self with the elements of source at positions of the flattened tensor, added to what is there or in its place."""
+    b = call.b
+    x = call.tensor("self")
+    flat = flattened(b, x)
+    places = flattened(b, wrapped(b, call.tensor("index"), tensor_of(flat).dims[0]))
+    source = flattened(b, b.cast(call.tensor("source"), tensor_of(x).dtype))
+    mode = "add" if call.flag("accumulate") else "set"
+    return b.reshape(scatter_slices(b, flat, places, source, 0, mode), tensor_of(x).dims)
 
 
 def slice_scatter(call: Call) -> SSAValue:
@@ -129,7 +138,7 @@ def slice_scatter(call: Call) -> SSAValue:
         return b.emit(ConcatOp, parts, axis=IntAttr(axis)) if parts else x
     shape = ShapeAttr.get([length])
     places = b.emit(IotaOp, [], value=MapAttr.get(1, [start + index(0) * step]), shape=shape, dtype=I64.attr)
-    return scatter_rows(call, x, places, src, axis, "set")
+    return scatter_slices(b, x, places, src, axis, "set")
 
 
 def select_scatter(call: Call) -> SSAValue:
@@ -164,7 +173,7 @@ def embedding_gradient(call: Call) -> SSAValue:
         used = b.view(used, MapAttr.get(2, [index(0)]).data, tensor_of(rows).dims)
         rows = b.emit(SelectOp, [used, rows, b.constant(0, tensor_of(rows))])
     zeros = b.constant(0, tensor_type(type_.dims, type_.dtype))
-    return scatter_rows(call, zeros, flat, rows, 0, "add")
+    return scatter_slices(b, zeros, flat, rows, 0, "add")
 
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
@@ -178,6 +187,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.index_put.default": index_put,
         "aten._unsafe_index_put.default": index_put,
         "aten._index_put_impl.default": index_put,
+        "aten.put.default": put,
         "aten.index_add.default": index_write("add", "source"),
         "aten.index_copy.default": index_write("set", "source"),
         "aten.index_fill.int_Scalar": index_write("set", "value"),

@@ -8,13 +8,10 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
-from ....dialects.hlir.conversion import BitcastOp
 from ....dialects.hlir.index_map import IndexMap, identity
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, floordiv, index, maximum, minimum
 from ..call import Call, Handler
-from ..element_types import element_type
-from ..unsupported import UnsupportedNodeError
 from .signs import is_at_most, is_negative
 
 
@@ -39,8 +36,8 @@ def unflatten(call: Call) -> SSAValue:
 def permute(call: Call) -> SSAValue:
     """Result dim i is source dim dims[i]."""
     x = call.tensor("self")
-    rank = tensor_of(x).rank
-    return call.b.permute(x, [d % rank for d in call.integers("dims")] if rank else [])
+    order = call.integers("dims")
+    return call.b.permute(x, [d % len(order) for d in order])
 
 
 def transpose(call: Call) -> SSAValue:
@@ -230,43 +227,6 @@ def diagonal(call: Call) -> SSAValue:
     return call.b.view(x, IndexMap(len(kept) + 1, tuple(exprs)), call.dims)
 
 
-def as_strided(call: Call) -> SSAValue:
-    """A view of the memory of self, which must be dense and row-major."""
-    x = call.tensor("self")
-    base = tensor_of(x)
-    strides = [call.lift(s) for s in call.fake_argument("self").stride()]
-    if not is_row_major(strides, base.dims):
-        raise UnsupportedNodeError("takes as_strided of a tensor that is not contiguous")
-    call.ignore("size")
-    offset = call.value("storage_offset")
-    position: Expr = constant(0) if offset is None else call.lift(offset)
-    for i, stride in enumerate(call.value("stride")):
-        position = position + index(i) * call.lift(stride)
-    total = reduce(lambda a, b: a * b, base.dims, constant(1))
-    return call.b.view(call.b.reshape(x, [total]), IndexMap(len(call.dims), (position,)), call.dims)
-
-
-def is_row_major(strides: Sequence[Expr], dims: Sequence[Expr]) -> bool:
-    """Whether these are the strides of dense row-major memory; a dim of extent 1 may have any."""
-    step: Expr = constant(1)
-    for stride, extent in zip(reversed(strides), reversed(dims), strict=True):
-        if extent.as_int() != 1 and stride != step:
-            return False
-        step = step * extent
-    return True
-
-
-def view_as_dtype(call: Call) -> SSAValue:
-    """The bits of self as another dtype of the same width."""
-    dtype = element_type(call.value("dtype"))
-    x = call.tensor("self")
-    if tensor_of(x).dtype == dtype:
-        return x
-    if tensor_of(x).dtype.bits != dtype.bits:
-        raise UnsupportedNodeError(f"reads {tensor_of(x).dtype.name} as {dtype.name}, which has another width")
-    return call.b.emit(BitcastOp, [x], dtype=dtype.attr)
-
-
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "aten.view.default": reshape,
@@ -300,7 +260,27 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.tile.default": repeat,
         "aten.unfold.default": unfold,
         "aten.diagonal.default": diagonal,
-        "aten.as_strided.default": as_strided,
-        "aten.view.dtype": view_as_dtype,
+        **{
+            f"aten.{copied}": handler
+            for copied, handler in (
+                ("view_copy.default", reshape),
+                ("permute_copy.default", permute),
+                ("transpose_copy.int", transpose),
+                ("t_copy.default", transpose_matrix),
+                ("expand_copy.default", expand),
+                ("unsqueeze_copy.default", unsqueeze),
+                ("squeeze_copy.default", squeeze),
+                ("squeeze_copy.dim", squeeze),
+                ("squeeze_copy.dims", squeeze),
+                ("slice_copy.Tensor", slice_along),
+                ("select_copy.int", select),
+                ("narrow_copy.default", narrow),
+                ("split_copy.Tensor", pieces),
+                ("split_with_sizes_copy.default", pieces),
+                ("unbind_copy.int", unbind),
+                ("unfold_copy.default", unfold),
+                ("diagonal_copy.default", diagonal),
+            )
+        },
     }
 )
