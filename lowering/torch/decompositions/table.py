@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from . import embedding_bags, foreach, grid_sampling, products
+from . import embedding_bags, foreach, grid_sampling, products, strided_memory
 
-MODULES = (embedding_bags, foreach, grid_sampling, products)
+MODULES = (embedding_bags, foreach, grid_sampling, products, strided_memory)
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {overload: function for module in MODULES for overload, function in module.DECOMPOSITIONS.items()}

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ....dialects.dtype import I1, I64
 from ....dialects.hlir.arithmetic import SubOp
 from ....dialects.hlir.arranging import ConcatOp
+from ....dialects.hlir.bitwise import BitOrOp
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.comparison import MinimumOp
 from ....dialects.hlir.conversion import SelectOp
@@ -86,7 +87,7 @@ def put_where(call: Call, x: SSAValue, indices: Sequence[SSAValue | None]) -> SS
         wide = b.broadcast(wide, (*type_.dims[:axis], dims[axis], *type_.dims[axis + rank :]))
         updates = gather(b, wide, _numbered(b, mask, dims[axis]), axis)
     if accumulate:
-        updates = b.emit(AddOp, [x, updates])
+        updates = b.emit(BitOrOp if type_.dtype.is_bool else AddOp, [x, updates])
     return b.emit(SelectOp, [chosen, updates, x])
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.dtype import I64
 from ....dialects.hlir.arranging import ConcatOp
+from ....dialects.hlir.bitwise import BitAndOp
 from ....dialects.hlir.creation import IotaOp
 from ....dialects.hlir.elementwise import MulOp
 from ....dialects.hlir.types import MapAttr, ShapeAttr, TensorType, tensor_type
@@ -103,7 +104,8 @@ def index_write(mode: str, source: str) -> Handler:
         updates = b.broadcast(updates, dims) if source == "value" else b.reshape(updates, dims)
         alpha = call.number("alpha") if "alpha" in call.argument_names else 1
         if alpha != 1:
-            updates = b.emit(MulOp, [updates, number_tensor(call, alpha, tensor_of(updates))])
+            times = BitAndOp if type_.dtype.is_bool else MulOp
+            updates = b.emit(times, [updates, number_tensor(call, alpha, tensor_of(updates))])
         return b.reshape(scatter_slices(b, x, indices, updates, axis, mode), call.dims)
 
     return handler
