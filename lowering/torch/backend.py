@@ -19,6 +19,7 @@ from torch.fx import GraphModule
 from ...dialects.errors import OptionError
 from .calling import LoadedGraph, Run
 from .compilation import compile_imported, device_of, resolved_options
+from .decompositions.table import DECOMPOSITIONS
 from .exported import KEPT_WHOLE
 from .function import placeholders_of
 from .fx import traced_tensors
@@ -47,6 +48,10 @@ KEPT = (
 TAKEN_APART = (
     aten._native_batch_norm_legit_functional,
     aten._native_batch_norm_legit,
+    aten._batch_norm_with_update_functional,
+    aten._batch_norm_with_update,
+    aten._batch_norm_no_update,
+    aten.batch_norm_backward,
     aten.native_batch_norm,
     aten.native_batch_norm_backward,
     aten.native_layer_norm_backward,
@@ -59,6 +64,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     """torch's core decompositions without the ops that are imported whole."""
     table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
     table.update(cast(Any, get_decompositions)(TAKEN_APART))
+    table.update(DECOMPOSITIONS)
     for overload in KEPT:
         table.pop(overload, None)
     return table

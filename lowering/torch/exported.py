@@ -139,3 +139,9 @@ def weights_of(program: ExportedProgram, imported: ImportedGraph) -> dict[str, t
         elif slot.role in ("parameter", "buffer", "constant"):
             values[slot.name] = state[str(specs[slot.placeholder].target)]
     return values
+
+
+def state_names(program: ExportedProgram, imported: ImportedGraph) -> dict[str, str]:
+    """The names in the model of the parameters and buffers of a program, by argument name."""
+    specs = program.graph_signature.input_specs
+    return {s.name: str(specs[s.placeholder].target) for s in imported.inputs if s.role in ("parameter", "buffer")}
