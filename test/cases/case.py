@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 Inputs = Callable[[], tuple[Any, ...]]
@@ -40,6 +41,7 @@ def case(
     return lambda function: Case(function, inputs, report, dynamic, gradient)
 
 
-def cases_of(module: Any) -> list[Case]:
+def cases_of(module: ModuleType) -> list[Case]:
     """The cases that a module defines, in its order."""
-    return [value for value in vars(module).values() if isinstance(value, Case)]
+    defined: list[object] = list(vars(module).values())
+    return [value for value in defined if isinstance(value, Case)]

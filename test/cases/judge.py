@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from opinfo.comparison import Difference, compare_form, compare_memory, compare_zeros
+from torch._dynamo.exc import TorchDynamoException, TorchRuntimeError
 from torch.utils import _pytree as pytree
 
 from albumen.dialects.errors import CompileError
@@ -84,9 +85,9 @@ def same_class(eager: Exception, compiled: Exception) -> bool:
 
     An error of the compiler is none, though dynamo's classes are RuntimeErrors.
     """
-    if isinstance(compiled, torch._dynamo.exc.TorchRuntimeError):
+    if isinstance(compiled, TorchRuntimeError):
         return f"got {type(eager).__name__}(" in str(compiled)
-    refusal = isinstance(compiled, torch._dynamo.exc.TorchDynamoException | CompileError)
+    refusal = isinstance(compiled, TorchDynamoException | CompileError)
     return isinstance(compiled, type(eager)) and not refusal
 
 

@@ -24,8 +24,8 @@ def strided_view_of_a_repeat(x: Tensor):
 @case(lambda: (torch.arange(6.0),), report="pytorch#99686")
 def pieces_in_another_order(x: Tensor):
     """Three pieces, the last first."""
-    first, second, third = x.split(2)
-    return torch.cat([third, first, second])
+    pieces = list(torch.split(x, 2))
+    return torch.cat([pieces[2], *pieces[:2]])
 
 
 @case(lambda: (torch.arange(10.0),))

@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, help="seconds after which no further pair is started")
     parser.add_argument("--out", type=Path, help="file of results; pairs in it are skipped")
     parser.add_argument("--again", default="", help="run pairs again whose state in the file is one of these")
+    parser.add_argument("--write", type=Path, help="write what the file --out holds in order and without times")
     parser.add_argument("--count", type=int, help="run only so many pairs, chosen by --seed")
     parser.add_argument("--seed", default="0", help="what the choice of pairs depends on")
     parser.add_argument("--shard", default="0/1", help="I/N: every N-th pair from the I-th")
@@ -81,7 +82,7 @@ class Progress:
 
 def main() -> int:
     options = arguments()
-    again = options.again.split(",") if options.again else []
+    again: list[str] = options.again.split(",") if options.again else []
     if unknown := set(again) - set(STATES):
         raise SystemExit(f"unknown states: {', '.join(sorted(unknown))}")
     pairs = selected(options)
@@ -98,6 +99,8 @@ def main() -> int:
     finally:
         held = [kept[pair] for pair in pairs if pair in kept]
         print(results.summary([*held, *progress.found]), flush=True)
+    if options.write is not None:
+        results.write(options.write, [*held, *progress.found], [*all_pairs(options.device), *error_pairs()])
     failed = any(result.state in (WRONG, CRASHED) for result in [*held, *progress.found])
     return 1 if failed else 0
 

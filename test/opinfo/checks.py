@@ -15,7 +15,7 @@ import torch
 
 from .comparison import Comparer, Difference, compare_memory
 from .error_inputs import run_errors
-from .pairs import ERRORS, Pair
+from .pairs import ERRORS, Pair, is_core
 from .randomness import compare_random
 from .refusals import Compiled, explained, line_of
 from .samples import SEED, Sample, copied, samples_of
@@ -26,9 +26,10 @@ from .ties import settle_ties
 
 @dataclass(frozen=True)
 class Setting:
-    """What all pairs of a run share: the backend, the device of the inputs, the most samples of a pair."""
+    """What all pairs of a run share: the backend (a name, or a function in tests), the device of the inputs, the most
+    samples of a pair."""
 
-    backend: str = "albumen"
+    backend: Any = "albumen"
     device: str = "cpu"
     count: int = 4
 
@@ -43,7 +44,7 @@ def run_pair(pair: Pair, setting: Setting) -> Result:
         except Exception as error:  # a check that cannot be carried out proves nothing
             traceback.print_exc()
             result = Result(*pair, CRASHED, f"the check itself failed: {line_of(error)}")
-    return replace(result, seconds=round(time.monotonic() - started, 2))
+    return replace(result, core=is_core(pair[0]), seconds=round(time.monotonic() - started, 2))
 
 
 def run_samples(pair: Pair, setting: Setting) -> Result:
@@ -76,7 +77,7 @@ def run_program(pair: Pair, samples: Sequence[Sample], setting: Setting) -> Resu
     def program(tensors: Sequence[Sequence[torch.Tensor]]) -> list[Any]:
         return [sample.call(given) for sample, given in zip(samples, tensors, strict=True)]
 
-    def compiled(backend: str) -> Compiled:
+    def compiled(backend: Any) -> Callable[[Any], Any]:
         return torch.compile(program, backend=backend, fullgraph=True, dynamic=False)
 
     def aot_eager() -> None:

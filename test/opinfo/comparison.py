@@ -92,7 +92,7 @@ class Comparer:
             raise Difference(f"{what}: a {type(ours).__name__}, not a tensor")
         compare_form(ours, eager, what)
         tolerance = tolerance_of(self.name, self.dtype, eager.dtype, self.device)
-        limits = {} if tolerance is None else {"rtol": tolerance.relative, "atol": tolerance.absolute}
+        limits: dict[str, Any] = {} if tolerance is None else {"rtol": tolerance.relative, "atol": tolerance.absolute}
         try:
             torch.testing.assert_close(ours, eager, equal_nan=True, check_stride=False, **limits)
         except AssertionError as error:
@@ -135,7 +135,7 @@ def compare_zeros(ours: torch.Tensor, eager: torch.Tensor, what: str) -> None:
         raise Difference(f"{what}: the sign of a zero")
 
 
-def is_nearer(ours: torch.Tensor, eager: torch.Tensor, exact: Any, limits: dict[str, float]) -> bool:
+def is_nearer(ours: torch.Tensor, eager: torch.Tensor, exact: Any, limits: dict[str, Any]) -> bool:
     """Whether each element beyond the tolerance is finite and at least as near to the exact value as eager's."""
     if not isinstance(exact, torch.Tensor) or not eager.is_floating_point() or eager.dtype is torch.float64:
         return False
@@ -146,7 +146,7 @@ def is_nearer(ours: torch.Tensor, eager: torch.Tensor, exact: Any, limits: dict[
     return bool((close | near).all())
 
 
-def _limits(dtype: torch.dtype, limits: dict[str, float]) -> dict[str, float]:
+def _limits(dtype: torch.dtype, limits: dict[str, Any]) -> dict[str, Any]:
     if limits:
         return limits
     from torch.testing._comparison import default_tolerances

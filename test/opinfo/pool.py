@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from .pairs import Pair
+from .pairs import Pair, is_core
 from .states import CRASHED, Result
 
 HOME = Path(__file__).resolve().parents[1]
@@ -84,7 +84,7 @@ class Worker:
             last = self.log.read().decode(errors="replace").strip().splitlines()[-1:]
             why = " ".join([f"the process ended with status {status}", *last])
         self.stop()
-        return Result(*pair, CRASHED, why, seconds=seconds)
+        return Result(*pair, CRASHED, why, core=is_core(pair[0]), seconds=seconds)
 
     def stop(self) -> None:
         if self.process is not None:

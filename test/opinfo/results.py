@@ -22,9 +22,10 @@ def read(path: Path) -> dict[tuple[str, str], Result]:
 
 def write(path: Path, results: Iterable[Result], order: Sequence[tuple[str, str]]) -> None:
     """All results in the given order, without what differs from run to run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     place = {key: i for i, key in enumerate(order)}
     ordered = sorted(results, key=lambda result: (place.get(result.key, len(place)), result.key))
-    path.write_text("".join(result.to_json(seconds=False) + "\n" for result in ordered))
+    path.write_text("".join(result.lasting().to_json() + "\n" for result in ordered))
 
 
 def summary(results: Sequence[Result]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.utils import _pytree as pytree
@@ -34,14 +35,8 @@ def without_seeds():
     Many entries wrap a random operator into a function that saves torch's generator, seeds it and puts it back, so that
     torch's tests see equal values. Dynamo cannot trace that, and here the seed is set outside of the call.
     """
-    import torch.testing._internal.common_methods_invocations as invocations
-
-    original = invocations.wrapper_set_seed  # pyright: ignore[reportAttributeAccessIssue]
-    invocations.wrapper_set_seed = _unseeded  # pyright: ignore[reportAttributeAccessIssue]
-    try:
+    with patch("torch.testing._internal.common_methods_invocations.wrapper_set_seed", _unseeded):
         yield
-    finally:
-        invocations.wrapper_set_seed = original  # pyright: ignore[reportAttributeAccessIssue]
 
 
 SEEDS = range(2, 8)

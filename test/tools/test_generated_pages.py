@@ -34,8 +34,9 @@ def test_support_of_ops() -> None:
 
 
 @pytest.mark.torch
-def test_coverage_of_aten() -> None:
+@pytest.mark.parametrize("name", ["aten_table", "opinfo_table", "cases_table"])
+def test_pages_of_scripts(name: str) -> None:
     """In a process of its own: which overloads torch has depends on what else was imported."""
-    command = [sys.executable, str(ROOT / "tools/dev/aten_table.py"), "--check"]
+    command = [sys.executable, str(ROOT / f"tools/dev/{name}.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"run make docs: {done.stdout}{done.stderr}"
