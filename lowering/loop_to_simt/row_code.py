@@ -25,6 +25,7 @@ from .thread_code import Memory, Values, combine_op, constant_value
 from .tile_code import RowCache, TileCode
 from .tiling import Tiler, Tiling, vector_split
 
+NARROW_INTEGERS = (IntegerType(1), IntegerType(8), IntegerType(16))
 IDENTITIES = {Combine.Add: 0, Combine.Mul: 1, Combine.And: -1, Combine.Or: 0}
 
 
@@ -99,9 +100,10 @@ class RowCode(TileCode):
     def _array(self, op: Operation, element: Attribute) -> SSAValue:
         """A register array for what a thread touches of a row in the loop around `op`."""
         loop = next(loop for loop in self.plan.loops if any(access.op is op for access in loop.accesses))
-        tiling, chunks = self.plan.tilings[loop.extents], self.plan.chunks(self.space, self.plan.tilings[loop.extents])
+        tiling = self.plan.tilings[loop.extents]
+        chunks = self.plan.chunks(self.space, tiling)
         assert chunks is not None
-        kind = simt.RegType.of([chunks, *vector_split(element, tiling.width)], element)
+        kind = simt.RegType.of([max(chunks, 1), *vector_split(element, tiling.width)], element)
         return self.emitter.add(simt.RegsOp(kind))
 
     def _cache(self, op: LoadOp) -> RowCache:
@@ -236,20 +238,21 @@ class RowCode(TileCode):
         self.values[op.result] = total
 
     def _across_team(self, op: ReduceOp, partial: SSAValue) -> SSAValue:
-        """The partial values of all threads of the team combined; i1 travels as i32."""
+        """The partial values of all threads of the team combined; narrow integers travel as i32."""
         kind = partial.type
-        value = self.emitter.add(arith.ExtUIOp(partial, i32)) if kind == IntegerType(1) else partial
+        if narrow := kind in NARROW_INTEGERS:
+            partial = self.emitter.add((arith.ExtUIOp if kind == IntegerType(1) else arith.ExtSIOp)(partial, i32))
         combiner = simt.Combiner(op.combine.data.value)
         if not self.team.is_block:
-            total = self.emitter.add(simt.ReduceWarpOp(combiner, value, self.team.width))
+            total = self.emitter.add(simt.ReduceWarpOp(combiner, partial, self.team.width))
         else:
             warps = self.team.width // simt.WARP
-            start = self.shared.take(warps * element_bytes(value.type), op) if warps > 1 else self.shared.take(16, op)
-            scratch = self.emitter.add(simt.SharedOp(start, simt.PtrType.of(value.type, simt.Space.Shared)))
-            total = self.emitter.add(simt.ReduceBlockOp(combiner, value, scratch, fresh=self.depth == 0))
+            start = self.shared.take(warps * element_bytes(partial.type), op) if warps > 1 else self.shared.take(16, op)
+            scratch = self.emitter.add(simt.SharedOp(start, simt.PtrType.of(partial.type, simt.Space.Shared)))
+            total = self.emitter.add(simt.ReduceBlockOp(combiner, partial, scratch, fresh=self.depth == 0))
             if warps > 1:
                 self.touched.clear()
-        return self.emitter.add(arith.TruncIOp(total, IntegerType(1))) if kind == IntegerType(1) else total
+        return self.emitter.add(arith.TruncIOp(total, IntegerType(int_bits(kind)))) if narrow else total
 
     def _share(
         self, body: Body, tiling: Tiling, op: Operation, carried: Values, step: Callable[[Values], Values]
