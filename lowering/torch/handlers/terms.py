@@ -191,11 +191,11 @@ def chebyshev_series(x: Term, coefficients: Sequence[float]) -> Term:
     return (new - older) * 0.5
 
 
-def unary(define: Callable[[Term], Term], *, dtype: DType | None = None) -> Handler:
-    """f(self) in the computation dtype (or the one given), where integers become floats; rounded once."""
+def unary(define: Callable[[Term], Term], name: str = "self", *, dtype: DType | None = None) -> Handler:
+    """f of one argument in the computation dtype (or the one given), where integers become floats; rounded once."""
 
     def handler(call: Call) -> SSAValue:
-        x = call.b.cast(call.tensor("self"), call.dtype)
+        x = call.b.cast(call.tensor(name), call.dtype)
         x = call.b.cast(x, call.dtype.compute if dtype is None else dtype)
         return call.b.cast(define(Term(call.b, x)).value, call.dtype)
 
