@@ -122,7 +122,7 @@ class ValueCode:
         axis, rank = op.axis.data, tensor_of(op.indices).rank
         position = at[axis : axis + rank]
         extent = tensor_of(op.source).dims[axis]
-        key: Key = (op.results[0], position)
+        key = ("place", op.indices, position, extent)
         found = scope.recall(key)
         if found is None:
             raw = self.value(op.indices, position, scope)

@@ -154,6 +154,17 @@ def test_embedding(kernels: Make, rng: np.random.Generator) -> None:
         made.program.run(buffers, [0, 2])
 
 
+def test_a_number_looked_up_twice(kernels: Make, rng: np.random.Generator) -> None:
+    """By one index, from a table of one dim: the place is not taken for what stands there."""
+    table, ids, x = tensor("11"), tensor("s", "i64"), tensor("s")
+    body = f"""%g = hlir.gather %w, %i {{axis = #builtin.int<0>}} : ({table}, {ids}) -> {x}
+    %h = hlir.gather %v, %i {{axis = #builtin.int<0>}} : ({table}, {ids}) -> {x}
+    %a = hlir.mul %g, %g : {x}
+    %y = hlir.add %a, %h : {x}"""
+    made = kernels(fused("look", {"w": table, "v": table, "i": ids}, {"y": x}, body))
+    made.check(rng, {"s": 6})
+
+
 def test_rotary_embedding(kernels: Make, rng: np.random.Generator) -> None:
     """Concatenated halves, each read through a view, times tables that broadcast."""
     x, half, table = tensor("2, s, 8"), tensor("2, s, 4"), tensor("s, 8")

@@ -100,3 +100,34 @@ def test_reductions_of_booleans_and_integers(run: Run):
     run(ALL_TRUE, [x, y, c], {"m": 5})
     np.testing.assert_array_equal(y, x.all(1))
     np.testing.assert_array_equal(c, x.sum(1))
+
+
+NARROW = """
+loop.kernel @narrow(%x: !loop.ptr<{t}, align 16>, %y: !loop.ptr<{t}, align 16>) modes ["read", "write"] {{
+  %m = arith.constant 5 : index
+  %n = arith.constant 200 : index
+  %zero = arith.constant 0 : {t}
+  loop.parallel (%i) to (%m) mapping "grid" {{
+    %base = arith.muli %i, %n : index
+    %s = loop.reduce (%k) to (%n) {combine} init %zero : {t} mapping "row" {{
+      %o = arith.addi %base, %k : index
+      %v = loop.load %x[%o] : !loop.ptr<{t}, align 16> -> {t}
+      loop.yield %v : {t}
+    }}
+    loop.store %s, %y[%i] : {t}, !loop.ptr<{t}, align 16>
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+@pytest.mark.parametrize("combine", ["add", "max", "or"])
+def test_narrow_integers_wrap(run: Run, dtype: type[np.integer[Any]], combine: str):
+    limits = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(limits.min, limits.max, (5, 200)).astype(dtype)
+    y = np.zeros(5, dtype)
+    run(NARROW.format(t=f"i{limits.bits}", combine=combine), [x, y], {})
+    expected = {"add": np.add, "max": np.maximum, "or": np.bitwise_or}[combine].reduce(
+        x, axis=1, dtype=dtype, initial=0
+    )
+    np.testing.assert_array_equal(y, expected)
