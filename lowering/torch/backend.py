@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions  # pyright: ignore[reportUnknownVariableType]
+from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
@@ -94,15 +95,17 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
     forward: Any = compiler.forward
     # The backward graph is compiled when it first runs, which may be inside a frame that dynamo looks at.
     backward: Any = cast(Any, torch.compiler).disable(compiler.backward, reason="compiles the backward graph")
-    return aot_module_simplified(
-        graph_module,
-        list(example_inputs),
-        fw_compiler=forward,
-        bw_compiler=backward,
-        inference_compiler=forward,
-        decompositions=decompositions(),
-        keep_inference_input_mutations=True,
-    )
+    # Eager runs backward outside of the autocast that it ran forward in; torch traces both inside, unless told.
+    with cast(Any, functorch_config).patch(backward_pass_autocast="off"):
+        return aot_module_simplified(
+            graph_module,
+            list(example_inputs),
+            fw_compiler=forward,
+            bw_compiler=backward,
+            inference_compiler=forward,
+            decompositions=decompositions(),
+            keep_inference_input_mutations=True,
+        )
 
 
 def source_names(graph_module: GraphModule) -> list[str]:
