@@ -117,20 +117,24 @@ class _Cover:
         stored = tuple(self.memory.stored[number])
         combiners = (op for op in group.ops if isinstance(op, TensorOp) and op.KIND in COMBINERS)
         main = next(combiners, next(reversed(group.ops)))
-        return self._kernel_unit(
-            stored, KERNELS[group.kind], max(self.grouping.positions[op] for op in group.ops), main
-        )
+        position = max(self.grouping.positions[op] for op in group.ops)
+        return self._kernel_unit(stored, KERNELS[group.kind], position, main, group.ops)
 
     def _copy_unit(self, value: SSAValue) -> _Unit:
         owner = value.owner
         assert isinstance(owner, Operation)
-        return self._kernel_unit((value,), FusedOp, self.grouping.positions[owner], owner)
+        return self._kernel_unit((value,), FusedOp, self.grouping.positions[owner], owner, {})
 
     def _kernel_unit(
-        self, stored: tuple[SSAValue, ...], kernel: type[KernelOp], position: int, main: Operation
+        self,
+        stored: tuple[SSAValue, ...],
+        kernel: type[KernelOp],
+        position: int,
+        main: Operation,
+        ops: dict[Operation, None],
     ) -> _Unit:
         own = set(stored)
-        body = Body(stored, lambda value: self._is_in_memory(value, own))
+        body = Body(stored, lambda value: self._is_in_memory(value, own, ops))
         reads = tuple(body.reads)
 
         def build() -> Operation:
@@ -140,11 +144,12 @@ class _Cover:
 
         return _Unit(position, stored, reads, build)
 
-    def _is_in_memory(self, value: SSAValue, own: set[SSAValue]) -> bool:
-        """Whether a kernel that stores `own` reads the value from memory."""
+    def _is_in_memory(self, value: SSAValue, own: set[SSAValue], ops: dict[Operation, None]) -> bool:
+        """Whether a kernel of the ops that stores `own` reads the value from memory."""
         owner = value.owner
-        elsewhere = value in self.in_memory and value not in own
-        return elsewhere or not isinstance(owner, Operation) or self._is_alone(owner)
+        if not isinstance(owner, Operation) or self._is_alone(owner):
+            return True
+        return value in self.in_memory and value not in own and not self.grouping.inside(ops, owner)
 
     def _is_alone(self, op: Operation) -> bool:
         return op not in self.grouping.group_of and not self.grouping.freedom.is_free(op)

@@ -52,8 +52,13 @@ class Grouping:
         return not self.freedom.is_free(op) and op.KIND is not Kind.LIBRARY and not literal
 
     def inside(self, ops: dict[Operation, None], op: Operation) -> bool:
-        """Whether a kernel of these ops computes the op, rather than reading its result from memory."""
-        return op in ops or (self.freedom.is_free(op) and op.results[0] not in self.freedom.required)
+        """Whether a kernel of these ops computes the op, rather than reading its result from memory.
+
+        A free value that lies in memory is read there, but not by the kernel that makes what it is computed from.
+        """
+        if op in ops or not self.freedom.is_free(op):
+            return op in ops
+        return op.results[0] not in self.freedom.required or any(p in ops for p in self.producers(op))
 
     def producers(self, op: Operation) -> list[Operation]:
         """The computed ops, loops and library calls that the op reads, through free ops."""
