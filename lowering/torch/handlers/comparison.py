@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.dtype import I1
 from ....dialects.hlir.arithmetic import AbsOp
-from ....dialects.hlir.bitwise import BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp
+from ....dialects.hlir.bitwise import BitAndOp, BitOrOp, BitXorOp
 from ....dialects.hlir.comparison import BitNotOp, IsNanOp, LessEqualOp, MinimumOp, NotEqualOp
 from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.elementwise import EqualOp, LessThanOp, MaximumOp
@@ -149,10 +149,6 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **_overloads("__and__", bitwise(BitAndOp)),
         **_overloads("__or__", bitwise(BitOrOp)),
         **_overloads("__xor__", bitwise(BitXorOp)),
-        **_overloads("__lshift__", bitwise(ShiftLeftOp)),
-        **_overloads("__rshift__", bitwise(ShiftRightOp)),
-        **_overloads("bitwise_left_shift", bitwise(ShiftLeftOp), ("Tensor", "Tensor_Scalar")),
-        **_overloads("bitwise_right_shift", bitwise(ShiftRightOp), ("Tensor", "Tensor_Scalar")),
         "aten.logical_and.default": logical(BitAndOp),
         "aten.logical_or.default": logical(BitOrOp),
         "aten.logical_xor.default": logical(BitXorOp),

@@ -136,12 +136,6 @@ def logarithm(base: float) -> Handler:
     return handler
 
 
-def round_decimals(call: Call) -> SSAValue:
-    """Rounds to whole numbers; other numbers of decimals are not supported."""
-    call.require("decimals", 0)
-    return unary(RoundEvenOp)(call)
-
-
 def square(call: Call) -> SSAValue:
     """x * x."""
     x = call.b.cast(call.tensor("self"), call.dtype)
@@ -215,7 +209,6 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.square.default": square,
         "aten.log10.default": logarithm(10.0),
         "aten.gelu.default": gelu,
-        "aten.round.decimals": round_decimals,
         "aten.addcmul.default": multiply_add(MulOp),
         "aten.addcdiv.default": multiply_add(DivOp),
         "aten.lerp.Scalar": interpolate,

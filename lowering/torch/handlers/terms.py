@@ -21,6 +21,7 @@ from ....dialects.hlir.elementwise import (
     FloorOp,
     LessThanOp,
     MulOp,
+    RoundEvenOp,
     SinOp,
     SqrtOp,
     TruncOp,
@@ -146,6 +147,9 @@ class Term:
 
     def trunc(self) -> Term:
         return self._emit(TruncOp, self)
+
+    def round_even(self) -> Term:
+        return self._emit(RoundEvenOp, self)
 
     def erf(self) -> Term:
         return self._emit(ErfOp, self)
