@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
 
-from ..dtype import F32, FLOATS, I1, DType
+from ..dtype import F32, FLOATS, I1, I64, U8, DType
 from ..op import Array, Environment, Sample, require, require_dtype, require_operands, tensor_of
 from ..sym.expr import Expr, constant, floordiv, index
 from .arranging import PadOp
@@ -67,13 +67,12 @@ def _conv_sample(dtype: DType = F32, groups: int = 1, error: str = "", x: Sequen
 @irdl_op_definition
 class ConvOp(Composite):
     """Cross-correlation of x[n, c, ...] with weight[o, c / groups, ...] plus bias[o] if given; stride, padding and
-    dilation for each
-    spatial dimension. Narrow floats are f32 inside, rounded once."""
+    dilation for each spatial dimension. Narrow floats are f32 inside, rounded once; integers wrap."""
 
     name = "hlir.conv"
     ABSOLUTE: ClassVar = 64.0
     SAMPLES: ClassVar = (
-        *(_conv_sample(d) for d in FLOATS[:3]),
+        *(_conv_sample(d) for d in (*FLOATS[:3], U8, I64)),
         _conv_sample(groups=2),
         _conv_sample(x=(0, 4, 7, 8)),
         _conv_sample(x=(2, 5, 7, 8), error="channels"),
@@ -93,7 +92,7 @@ class ConvOp(Composite):
     def infer(cls, operands: Sequence[TensorType], properties: Mapping[str, Attribute]) -> tuple[TensorType, ...]:
         require(len(operands) in (2, 3), f"takes 2 or 3 operands, found {len(operands)}")
         x, weight = operands[0], operands[1]
-        require_dtype(x, FLOATS, "the element type")
+        require_dtype(x, NUMBERS, "the element type")
         require(
             x.rank == weight.rank and x.rank >= 3, f"takes x[n, c, ...] and weight[o, c, ...], found {x} and {weight}"
         )

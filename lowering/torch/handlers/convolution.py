@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from ....dialects.hlir.convolution import ConvOp, ints_attr
 from ....dialects.op import tensor_of
 from ..call import Call, Handler
-from ..unsupported import UnsupportedNodeError
 from .convolution_gradients import per_dim, transposed_convolution
 
 
@@ -26,8 +25,6 @@ def convolution(call: Call) -> SSAValue:
     spatial = tensor_of(weight).rank - 2
     batched = tensor_of(x).rank == spatial + 2
     x = x if batched else call.b.reshape(x, [1, *tensor_of(x).dims])
-    if not call.dtype.is_float:
-        raise UnsupportedNodeError("is not supported on integers")
     settings = {name: ints_attr(per_dim(call.integers(name), spatial)) for name in ("stride", "padding", "dilation")}
     operands = [x, weight] if bias is None else [x, weight, bias]
     y = call.b.emit(ConvOp, operands, **settings, groups=IntAttr(call.integer("groups")))
