@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from ..dtype import F32, FLOATS, I1, DType, dtype_of
+from ..dtype import BF16, F32, FLOATS, I1, DType, dtype_of
 from ..op import Array, Environment, Kind, Sample, TensorOp, require, require_dtype, require_operands
 from ..sym.expr import index
 from ..sym.substitute import index_numbers, substitute_indices
@@ -18,7 +18,7 @@ from .conversion import CastOp, cast_array
 from .elementwise import MulOp
 from .index_map import IndexMap
 from .pointwise import NUMBERS
-from .reduction import SumOp, check_axes
+from .reduction import SumOp, check_accumulator, check_axes
 from .types import MapAttr, ShapeAttr, TensorType, axes_attr, axes_of, tensor_type
 from .view import ViewOp, apply_map, check_map
 
@@ -55,6 +55,7 @@ def infer_contraction(operands: Sequence[TensorType], properties: Mapping[str, A
     check_map(rhs_map.data, rhs, space, "rhs_map")
     axes = axes_of(properties["axes"])
     check_axes(axes, space.rank)
+    check_accumulator(properties, lhs.dtype)
     return lhs.with_dims(d for i, d in enumerate(space.data) if i not in axes)
 
 
@@ -119,6 +120,11 @@ class ContractOp(TensorOp):
             (tensor_type([2], F32), tensor_type([2], F32)),
             contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [1]),
             error="outside a tensor of rank 1",
+        ),
+        Sample(
+            (tensor_type([2], BF16), tensor_type([2], BF16)),
+            contraction_properties(ShapeAttr.get([2]), IndexMap(1, (index(0),)), IndexMap(1, (index(0),)), [0], BF16),
+            error="cannot accumulate",
         ),
     )
 

@@ -24,9 +24,17 @@ def check_axes(axes: tuple[int, ...], rank: int) -> None:
     require(all(0 <= a < rank for a in axes), f"axes {list(axes)} are outside a tensor of rank {rank}")
 
 
+def check_accumulator(properties: Mapping[str, Attribute], dtype: DType) -> None:
+    """Raises TypeRuleError where sums of `dtype` would be rounded between the terms."""
+    if "accumulate" in properties:
+        accumulate = dtype_of(properties["accumulate"])
+        kept = accumulate.is_float == dtype.is_float and accumulate.bits >= dtype.compute.bits
+        require(kept, f"cannot accumulate {dtype.name} in {accumulate.name}")
+
+
 class Reduction(TensorOp, ABC):
-    """Combines the elements along `axes`; those dims vanish. Narrow floats accumulate in `accumulate` (default f32),
-    rounding once."""
+    """Combines the elements along `axes`; those dims vanish. Narrow floats accumulate in `accumulate` (f32, the
+    default, or wider), rounding once."""
 
     KIND: ClassVar[Kind] = Kind.REDUCTION
     COMBINE: ClassVar[str]
@@ -46,12 +54,7 @@ class Reduction(TensorOp, ABC):
         require("axes" in properties, "needs the property 'axes'")
         axes = axes_of(properties["axes"])
         check_axes(axes, source.rank)
-        if "accumulate" in properties:
-            accumulate = dtype_of(properties["accumulate"])
-            require(
-                accumulate.is_float == source.dtype.is_float and accumulate.bits >= source.dtype.bits,
-                f"cannot accumulate {source.dtype.name} in {accumulate.name}",
-            )
+        check_accumulator(properties, source.dtype)
         return (source.with_dims(d for i, d in enumerate(source.dims) if i not in axes),)
 
     @property
@@ -90,7 +93,10 @@ def _samples(dtypes: Sequence[DType]) -> tuple[Sample, ...]:
         Sample((tensor_type([3], F32),), {"axes": axes_attr([1])}, error="outside a tensor of rank 1"),
         Sample((tensor_type([3], F32),), {}, error="needs the property 'axes'"),
         Sample((tensor_type([3], I1),), {"axes": axes_attr([0])}, error="element type must be one of"),
-        Sample((tensor_type([3], F32),), {"axes": axes_attr([0]), "accumulate": BF16.attr}, error="cannot accumulate"),
+        *(
+            Sample((tensor_type([3], d),), {"axes": axes_attr([0]), "accumulate": BF16.attr}, error="cannot accumulate")
+            for d in (F32, BF16)
+        ),
     ]
     return tuple(cases)
 
