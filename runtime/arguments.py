@@ -9,7 +9,7 @@ from typing import Any
 from .adapter import TensorFacts
 from .array import ArrayFacts, DeviceArray
 from .artifact import HostProgram, Input
-from .errors import LaunchError, ShapeError
+from .errors import LaunchError, LayoutError, ShapeError
 from .expression import all_names, compile_expressions
 from .numpy_dtype import accepts
 from .sizes import SizeChecker, range_text
@@ -114,16 +114,16 @@ class ArgumentChecker:
         if found == expected or 0 in shape:
             return
         if any(extent != 1 and a != b for extent, a, b in zip(shape, found, expected, strict=True)):
-            raise ShapeError(
+            raise LayoutError(
                 f"input {item.name!r}: strides {list(found)} for shape {list(shape)}, expected {list(expected)}",
                 hint="pass a contiguous copy, or compile the model for this layout",
             )
 
 
 def check_alignment(item: Input, address: int, shape: Sequence[int]) -> None:
-    """Raise LaunchError when an input with elements starts at an address that its kernels cannot take."""
+    """Raise LayoutError when an input with elements starts at an address that its kernels cannot take."""
     if address % item.align and math.prod(shape):
-        raise LaunchError(
+        raise LayoutError(
             f"input {item.name!r}: address {address:#x} is not {item.align}-byte aligned",
             hint="pass a copy, which starts at an aligned address",
         )

@@ -49,6 +49,10 @@ class ShapeError(LaunchError):
     """An input whose shape or strides are not what the program was compiled for."""
 
 
+class LayoutError(ShapeError):
+    """An input of the right shape at an address or with strides that the kernels cannot take; a copy would do."""
+
+
 class DeviceError(ExecutionError):
     """A device that is missing, or whose driver refused a call; carries the driver's own name and text of the error."""
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from ...dialects.errors import UnsupportedError
 from ...runtime.artifact import Artifact
 from ...runtime.config import configuration
 from ...runtime.errors import ShapeError
@@ -19,12 +18,14 @@ from .adapter import TorchAdapter
 from .artifact_layout import with_logical_layouts
 from .binding import SymbolBinding
 from .function import ImportedGraph, InputSlot
+from .input_memory import with_copies
 from .outputs import Source, needs_symbols, output_function
+from .weight_memory import BoundTensors, Call
 
+Take = Callable[[list[Any]], list[Any]]
+"""Values of the placeholders in, inputs of the program out."""
 Run = Callable[[list[Any]], Sequence[Any]]
 """Values of the placeholders in, in order; the returned values out, in order."""
-Call = Callable[[list[Any]], tuple[Any, ...]]
-"""Inputs of the program in, in order; its outputs out, in order."""
 
 
 class LoadedGraph:
@@ -45,62 +46,50 @@ class LoadedGraph:
         self.imported = imported
         slots = {slot.name: slot for slot in imported.inputs}
         constants = {s.name: s.constant.to(device) for s in imported.inputs if s.constant is not None}
-        bound = {name: in_memory_order(value, slots[name]) for name, value in {**constants, **weights}.items()}
-        self.artifact = with_logical_layouts(artifact, imported, bound)
+        self._slots = slots
+        self._bound = BoundTensors({**constants, **weights}, slots, self._written_names())
+        self.artifact = with_logical_layouts(artifact, imported, self._bound.ordered)
         self.program = Program(self.artifact, str(device), recompile=partial(recompile, compiler=configuration().cc))
         self.program.limit_threads(torch.get_num_threads())
-        self._bound, self._slots = {**constants, **weights}, slots
-        self._call = self._caller(bound)
-        self._given = [slot for slot in imported.inputs if slot.name not in bound]
+        self._given = [slot for slot in imported.inputs if slot.name not in self._bound.values]
         self._offset = offset
         self._binding = SymbolBinding(imported, offset)
-        self._check_mutations(bound)
+        self._call = self._caller()
 
-    def _caller(self, bound: Mapping[str, torch.Tensor]) -> Call:
-        """The program's call on the bound tensors. The program itself notices memory that moved under a tensor it was
-        given; a
-        tensor read through another order of its dims is watched here, and bound again when it moved."""
-        call = self.program.caller(TorchAdapter(), bound)
-        watched = [tensor for name, tensor in self._bound.items() if bound[name] is not tensor]
-        if not watched:
-            return call
-        pointer = torch.Tensor.data_ptr
-        state = [(call, list(map(pointer, watched)))]
+    def rebind(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Use these weights from now on. Runners made before keep the old ones."""
+        self._bound = BoundTensors({**self._bound.values, **weights}, self._slots, self._written_names())
+        self._call = self._caller()
 
-        def checked(values: list[Any]) -> tuple[Any, ...]:
-            call, addresses = state[0]
-            found = list(map(pointer, watched))
-            if found != addresses:
-                fresh = {name: in_memory_order(value, self._slots[name]) for name, value in self._bound.items()}
-                call = self.program.caller(TorchAdapter(), fresh)
-                state[0] = (call, found)
-            return call(values)
+    def _written_names(self) -> set[str]:
+        return {self.imported.inputs[index].name for index in self.imported.mutated}
 
-        return checked
-
-    def _check_mutations(self, bound: Mapping[str, Any]) -> None:
-        copied = [self.imported.inputs[i].name for i in self.imported.mutated if not self.imported.inputs[i].dense]
-        if any(name in bound for name in copied):
-            hint = "make it contiguous before compiling"
-            raise UnsupportedError("the model writes into tensors that are not dense", copied, hint=hint)
+    def _caller(self) -> Call:
+        call = self._bound.caller(lambda tensors: self.program.caller(TorchAdapter(), tensors))
+        viewed = {slot.alias for slot in self.imported.outputs if slot.geometry is not None}
+        names = {self.imported.inputs[index].name for index in viewed if index is not None}
+        written = [at for at, slot in enumerate(self._given) if slot.name in self._written_names()]
+        return with_copies(call, self._given, written, [at for at, s in enumerate(self._given) if s.name in names])
 
     def runner(self) -> Run:
         """The function, with as little Python around the program's call as the graph needs."""
-        run = self._plain_runner()
-        for index in self.imported.mutated:
-            if not self.imported.inputs[index].dense:
-                run = _copying_back(run, self.imported.inputs[index].placeholder - self._offset)
-        return run
-
-    def _plain_runner(self) -> Run:
         take, give, call = self._take(), self._give(), self._call
+        copied = self._copied_positions()
+        if copied and take is not None:
+            call, take = _copying_back(call, take, copied), None
         if give is None:
             return call if take is None else lambda values: call(take(values))
         if take is None:
             return lambda values: give(values, call(values))
         return lambda values: give(values, call(take(values)))
 
-    def _take(self) -> Callable[[list[Any]], list[Any]] | None:
+    def _copied_positions(self) -> list[tuple[int, int]]:
+        """(number among the inputs of a call, place among the values) of what is written but not dense."""
+        written, offset = self._written_names(), self._offset
+        slots = [(at, slot) for at, slot in enumerate(self._given) if slot.name in written and not slot.dense]
+        return [(at, slot.placeholder - offset) for at, slot in slots]
+
+    def _take(self) -> Take | None:
         """Placeholder values -> program inputs; None where they are the same list."""
         slots, offset = self._given, self._offset
         if any(slot.draw is not None for slot in slots):
@@ -114,7 +103,7 @@ class LoadedGraph:
                 return lambda values: list(pick(values))
         return lambda values: [_value(slot, values[slot.placeholder - offset]) for slot in slots]
 
-    def _take_and_draw(self, slots: Sequence[InputSlot]) -> Callable[[list[Any]], list[Any]]:
+    def _take_and_draw(self, slots: Sequence[InputSlot]) -> Take:
         """The same where some inputs are drawn: in the order of the slots, which is that of the graph."""
         offset, binding = self._offset, self._binding
         dynamic = any(slot.draw is not None and slot.draw.needs_symbols for slot in slots)
@@ -152,30 +141,23 @@ class LoadedGraph:
         if argument is None:
             return None
         slot = self.imported.inputs[argument]
-        if slot.name in self._bound:
-            tensor = self._bound[slot.name]
+        if slot.name in self._bound.values:
+            tensor = self._bound.values[slot.name]
             return lambda values: tensor
         position = slot.placeholder - self._offset
         return lambda values: values[position]
 
 
-def in_memory_order(value: torch.Tensor, slot: InputSlot) -> torch.Tensor:
-    """The tensor with its dims in the order in which they lie in memory: itself where they do; a copy only of what is
-    not
-    dense."""
-    if slot.dense and list(slot.order) == list(range(len(slot.order))):
-        return value
-    return value.detach().permute(slot.order) if slot.dense else value.detach().contiguous()
+def _copying_back(call: Call, take: Take, copied: Sequence[tuple[int, int]]) -> Call:
+    """The call on values, of which some are copied because they are not dense, and written."""
 
-
-def _copying_back(run: Run, position: int) -> Run:
-    """For an input that is not dense but written: the program writes a copy, which is copied back."""
-
-    def copying(values: list[Any]) -> Sequence[Any]:
-        original = values[position]
-        values[position] = original.contiguous()
-        results = run(values)
-        original.copy_(values[position])
+    def copying(values: list[Any]) -> tuple[Any, ...]:
+        args = take(values)
+        results = call(args)
+        with torch.no_grad():
+            for at, place in copied:
+                if values[place] is not args[at]:
+                    values[place].copy_(args[at])
         return results
 
     return copying

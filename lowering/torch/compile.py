@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -12,14 +12,17 @@ from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgu
 from torch.utils import _pytree as pytree
 
 from ...runtime.artifact import Artifact, write_artifact
-from ...runtime.errors import LaunchError
+from ...runtime.errors import LaunchError, LayoutError
 from ...runtime.program import Program
 from ..options import CompileOptions
 from ..progress import SILENT, Progress
-from .calling import LoadedGraph, in_memory_order
+from .calling import LoadedGraph
 from .compilation import compile_imported, device_of, resolved_options
-from .exported import import_exported, weights_of
+from .exported import import_exported, state_names, weights_of
 from .function import ImportedGraph
+from .input_memory import refusing_overlap
+from .model_state import ModelState
+from .weight_memory import in_memory_order
 from .weights import with_weights
 
 
@@ -49,14 +52,10 @@ def compile_model(
     tensors += [*model.parameters(), *model.buffers()]
     device = device_of(tensors)
     chosen = resolved_options(options, device)
+    examples, named = without_shared_memory((tuple(args), dict(kwargs or {})))
     with torch.no_grad():
-        program = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
-    return compile_program(program, chosen, device, progress, held=_state(model))
-
-
-def _state(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """The model's own parameters and buffers, those that its state dict leaves out included."""
-    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        program = torch.export.export(model, examples, named, dynamic_shapes=dynamic_shapes)
+    return compile_program(program, chosen, device, progress, model)
 
 
 def compile_program(
@@ -64,19 +63,16 @@ def compile_program(
     options: CompileOptions,
     device: torch.device,
     progress: Progress = SILENT,
-    held: Mapping[str, torch.Tensor] | None = None,
+    model: torch.nn.Module | None = None,
 ) -> CompiledModel:
-    """Compile an exported program; `held` are tensors to use in place of the copies that the export made."""
+    """Compile an exported program, which uses the tensors of the `model` that it was made from, if that is given."""
     imported = import_exported(program, options.random or "philox")
-    values = weights_of(program, imported)
-    weights = {name: (held or {}).get(_target(imported, program, name), value) for name, value in values.items()}
     artifact = compile_imported(imported, options, progress)
-    return CompiledModel(program, imported, artifact, device, weights)
-
-
-def _target(imported: ImportedGraph, program: ExportedProgram, name: str) -> str:
-    (slot,) = (slot for slot in imported.inputs if slot.name == name)
-    return str(program.graph_signature.input_specs[slot.placeholder].target) if slot.placeholder >= 0 else ""
+    weights = weights_of(program, imported)
+    state = None if model is None else ModelState(model, state_names(program, imported))
+    if state is not None:
+        weights |= state.tensors()
+    return CompiledModel(program, imported, artifact, device, weights, state)
 
 
 class CompiledModel:
@@ -89,13 +85,16 @@ class CompiledModel:
         artifact: Artifact,
         device: torch.device,
         weights: Mapping[str, torch.Tensor],
+        state: ModelState | None = None,
     ):
         specs = exported.graph_signature.input_specs
         first = sum(spec.kind is not InputKind.USER_INPUT for spec in specs)
         self._loaded = LoadedGraph(imported, artifact, device, weights, first)
         self._run = self._loaded.runner()
-        slots = {slot.name: slot for slot in imported.inputs}
-        self._weights = {name: in_memory_order(value, slots[name]) for name, value in weights.items()}
+        self._state = state
+        self._changed = [False] if state is None else state.changed
+        self._weights = dict(weights)
+        self._check_memory = _memory_check(imported, first)
         self._in_spec: Any = exported.call_spec.in_spec
         self._out_spec: Any = exported.call_spec.out_spec
         arguments = [spec.arg for spec in specs[first:]]
@@ -106,21 +105,40 @@ class CompiledModel:
         self._plain_result = bool(self._out_spec.is_leaf())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The model's result, in fresh tensors.
+        """The model's result, in fresh tensors but for those that eager returns as views of arguments or weights.
 
         Raises:
-            LaunchError: the arguments are not of the structure that the model was compiled for.
+            LaunchError: the arguments, or the model's weights, are not of the form that the model was compiled for.
         """
         if self._plain_arguments and not kwargs and len(args) == self._count:
             values: list[Any] = list(args)
         else:
             values = self._flattened(args, kwargs)
+        if self._changed[0]:
+            self._take_replaced()
         try:
+            if self._check_memory is not None:
+                self._check_memory(values)
+            results = self._run(values)
+        except LayoutError:  # a weight may have been moved to memory that is laid out otherwise
+            self._bind({})
             results = self._run(values)
         except AttributeError:  # what is no tensor has no strides; looking before every call would cost each of them
             self._check_tensors(values)
             raise
         return results[0] if self._plain_result else pytree.tree_unflatten(list(results), self._out_spec)
+
+    def _take_replaced(self) -> None:
+        """Bind the tensors that were put in the place of others in the model."""
+        assert self._state is not None
+        fresh = self._state.replaced()
+        if fresh:
+            self._bind(fresh)
+
+    def _bind(self, fresh: Mapping[str, torch.Tensor]) -> None:
+        self._weights |= fresh
+        self._loaded.rebind(fresh)
+        self._run = self._loaded.runner()
 
     def _check_tensors(self, values: Sequence[Any]) -> None:
         for position in self._tensors:
@@ -169,7 +187,35 @@ class CompiledModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write program and weights to one file, which `albumen.load` reads without torch."""
-        write_artifact(path, with_weights(self._loaded.artifact, self._weights))
+        if self._changed[0]:
+            self._take_replaced()
+        slots = {slot.name: slot for slot in self._loaded.imported.inputs}
+        ordered = {name: in_memory_order(value, slots[name]) for name, value in self._weights.items()}
+        write_artifact(path, with_weights(self._loaded.artifact, ordered))
+
+
+def without_shared_memory(values: Any) -> Any:
+    """The values with a copy of each tensor that lies in the memory of one before: torch.export takes no aliases."""
+    seen: set[int] = set()
+
+    def apart(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage().data_ptr()
+        if storage not in seen or not tensor.numel():
+            seen.add(storage)
+            return tensor
+        copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+        return copy.copy_(tensor.detach()).requires_grad_(tensor.requires_grad)
+
+    return pytree.tree_map_only(torch.Tensor, apart, values)
+
+
+def _memory_check(imported: ImportedGraph, offset: int) -> Callable[[list[Any]], None] | None:
+    """What looks for shared memory before each call, if the model writes into its arguments."""
+    given = [
+        (slot.placeholder - offset, slot) for slot in imported.inputs if slot.role == "input" and slot.draw is None
+    ]
+    written = {imported.inputs[index].name for index in imported.mutated}
+    return refusing_overlap(given, written) if any(slot.name in written for _, slot in given) else None
 
 
 def _is_flat(in_spec: Any) -> bool:

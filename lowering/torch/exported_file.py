@@ -15,9 +15,9 @@ from ..options import CompileOptions
 from ..progress import SILENT, Progress
 from ..toolchain.object_cache import ObjectCache
 from .artifact_layout import with_logical_layouts
-from .calling import in_memory_order
 from .compilation import compile_imported
 from .exported import import_exported, weights_of
+from .weight_memory import in_memory_order
 from .weights import with_weights
 
 

@@ -53,14 +53,16 @@ class ReturnedValues:
         self.returned: list[Returned] = []
         self.orders: list[tuple[int, ...]] = []
         self._written: dict[Node, int] = {}
+        self._unlike: set[Node] = set()  # of which a view is no view of the argument
         self._placed: dict[Node, int] = {}
 
     def add_mutation(self, node: Node, argument: int, order: Sequence[int], placeholder: Node) -> None:
         """The new contents of an argument, whose dims lie in memory in this order."""
         value = self.importer.b.permute(self.importer.values[node], order)
         self.returned.append(Returned(value, mutation=True, index=argument))
-        if self._strides(node) == self._strides(placeholder):  # else a view of one is no view of the other
-            self._written[node] = argument
+        self._written[node] = argument
+        if self._strides(node) != self._strides(placeholder):
+            self._unlike.add(node)
 
     def slots(self, nodes: Sequence[Any]) -> list[OutputSlot]:
         """Where the returned values are found, in order. Call after the mutations."""
@@ -81,7 +83,7 @@ class ReturnedValues:
         base = self._base(node)
         order = self._order(node)
         argument = self._written.get(base, self.argument_of(base))
-        if argument is not None:
+        if argument is not None and (base is node or base not in self._unlike):
             geometry = None if base is node else self._geometry(node, base)
             return OutputSlot(number, order or _straight(node), alias=argument, geometry=geometry)
         whole = self._order(base)

@@ -25,7 +25,6 @@ from albumen.lowering.pipeline import run_stage, stages_for
 from albumen.lowering.torch.backend import GraphCompiler, aot_functions
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.traced import import_traced
-from albumen.lowering.torch.weight_memory import in_memory_order
 
 from .samples import SEED, Sample
 
@@ -52,10 +51,10 @@ class Graph:
 
     def _input(self, slot: Any, type_: Any) -> Array:
         if slot.draw is not None:
-            return array(in_memory_order(slot.draw.make({}, None), slot))
+            return array(slot.draw.make({}, None).permute(slot.order))
         value = slot.constant if slot.constant is not None else self.values[slot.placeholder]
         if isinstance(value, torch.Tensor):
-            return array(in_memory_order(value, slot))
+            return array(value.permute(slot.order) if slot.dense else value)
         assert isinstance(type_, TensorType)
         return np.asarray(value, type_.dtype.numpy)
 

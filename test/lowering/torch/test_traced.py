@@ -19,11 +19,11 @@ from albumen.dialects.dtype import dtype_of_numpy
 from albumen.dialects.evaluate import evaluate_function
 from albumen.lowering.torch.backend import GraphCompiler, aot_functions
 from albumen.lowering.torch.binding import SymbolBinding
-from albumen.lowering.torch.calling import in_memory_order
 from albumen.lowering.torch.element_types import TORCH_OF_NAME
 from albumen.lowering.torch.function import ImportedGraph
 from albumen.lowering.torch.outputs import output_function
 from albumen.lowering.torch.traced import import_traced
+from albumen.lowering.torch.weight_memory import in_memory_order
 
 pytestmark = pytest.mark.torch
 
