@@ -49,11 +49,6 @@ class ModelState:
         self.changed[0] = False
         try:
             modules = _modules(self._model)
-            if _ties(self._model) != self._ties:
-                message = (
-                    "tensors of the model that were one when it was compiled are no longer, or the other way round"
-                )
-                raise LaunchError(message, hint="compile the model again")
             if modules != self._modules:
                 changed = sorted({path for path, _ in set(modules.items()) ^ set(self._modules.items())})
                 message = f"the module {changed[0]!r} is not what it was when the model was compiled"
@@ -62,6 +57,9 @@ class ModelState:
             fresh = {name: tensor for name, tensor in found.items() if tensor is not self._known[name]}
             for name, tensor in fresh.items():
                 _check(self.names[name], tensor, self._known[name])
+            if _ties(self._model) != self._ties:
+                message = "tensors of the model that were one when it was compiled are two, or the other way round"
+                raise LaunchError(message, hint="compile the model again")
         except LaunchError:
             self.changed[0] = True  # the next call says so again
             raise
