@@ -12,7 +12,7 @@ from functools import cache
 from math import gcd
 from typing import TypeAlias, Union
 
-from .monomial import Atom, AtomKey, Monomial, divide_monomial, make_atom, monomial_key, multiply_monomials
+from .monomial import Atom, AtomKey, Monomial, divide_monomial, make_atom, monomial_key, multiply_monomials, shared_by
 
 Term: TypeAlias = tuple[Monomial, int]
 IntLike: TypeAlias = Union["Expr", int]
@@ -214,15 +214,16 @@ def _floordiv(p: Expr, divisor: Expr) -> Expr:
     if value == 0 or (value is not None and d is not None):
         return quotient + (value // d if value and d else 0)
     common = gcd(_content(rest), _content(divisor))
-    if common > 1:
-        return quotient + floordiv(_scale_down(rest, common), _scale_down(divisor, common))
+    shared = shared_by([monomial for e in (rest, divisor) for monomial, _ in e.terms])
+    if common > 1 or shared:
+        return quotient + floordiv(_scale_down(rest, common, shared), _scale_down(divisor, common, shared))
     if d is not None:
         return quotient + _floordiv_constant(rest, d)
     return quotient + _floordiv_nested(rest, divisor)
 
 
-def _scale_down(e: Expr, by: int) -> Expr:
-    return _intern(tuple((m, c // by) for m, c in e.terms))
+def _scale_down(e: Expr, by: int, shared: Monomial) -> Expr:
+    return _intern(tuple((divide_monomial(m, shared) or (), c // by) for m, c in e.terms))
 
 
 def _floordiv_constant(p: Expr, d: int) -> Expr:

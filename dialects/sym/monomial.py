@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -78,3 +79,12 @@ def divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:
         else:
             powers.pop(atom, None)
     return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+def shared_by(monomials: Sequence[Monomial]) -> Monomial:
+    """The largest product of powers of symbols that divides every one of the monomials."""
+    powers = {atom: power for atom, power in monomials[0] if atom.kind == "symbol"}
+    for monomial in monomials[1:]:
+        here = dict(monomial)
+        powers = {atom: min(power, here[atom]) for atom, power in powers.items() if atom in here}
+    return tuple(powers.items())

@@ -129,3 +129,10 @@ def test_substitution_normalises() -> None:
     assert substitute_symbols(s // 2 + t, {"s": t * 2}) is t * 2
     with pytest.raises(ZeroDivisionError, match="must be positive"):
         floordiv(s, constant(0))
+
+
+def test_symbols_cancel_in_a_quotient() -> None:
+    assert floordiv(s * d0, s * 2) is floordiv(d0, constant(2))
+    assert floordiv(s * t * d0 + s * d1, s * s * 6) is floordiv(t * d0 + d1, s * 6)
+    assert floordiv(s * d0 + 1, s * 2) is not floordiv(d0, constant(2))
+    assert str(floordiv(d0 * d1, d0 * 2)) == "floordiv(d0*d1, d0*2)"  # an index may be 0
