@@ -16,13 +16,19 @@ from .pointwise import NUMBERS
 from .properties import axis_property
 from .types import TensorType, tensor_type
 
-SCAN_COMBINERS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+SCAN_COMBINERS = {
+    "add": np.add,
+    "mul": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "log_add_exp": np.logaddexp,
+}
 
 
 @irdl_op_definition
 class ScanOp(TensorOp):
-    """Inclusive prefix combination along `axis`; `combine` is add, mul, maximum or minimum. Narrow floats accumulate
-    in f32."""
+    """Inclusive prefix combination along `axis`; `combine` is add, mul, maximum or minimum, or on floats log_add_exp,
+    ln(e^a + e^b). Narrow floats accumulate in f32."""
 
     name = "hlir.scan"
     KIND: ClassVar[Kind] = Kind.IRREGULAR
@@ -51,6 +57,8 @@ class ScanOp(TensorOp):
         combine = properties.get("combine")
         known = isinstance(combine, StringAttr) and combine.data in SCAN_COMBINERS
         require(known, f"combine must be one of {' '.join(SCAN_COMBINERS)}")
+        if combine == StringAttr("log_add_exp"):
+            require_dtype(operands[0], FLOATS, "the element type of log_add_exp")
         return (operands[0],)
 
     def reference(self, inputs: Sequence[Array], env: Environment) -> tuple[Array, ...]:

@@ -36,7 +36,13 @@ LANES = 128
 ELEMENT_COST = 10
 """An element of an irregular op, where an addition costs 1."""
 ON_BOOLEANS = {"add": arith.OrIOp, "maximum": arith.OrIOp, "mul": arith.AndIOp, "minimum": arith.AndIOp}
-COMBINERS: Mapping[str, type[Reduction]] = {"add": SumOp, "mul": ProdOp, "maximum": MaxOp, "minimum": MinOp}
+COMBINERS: Mapping[str, type[Reduction]] = {
+    "add": SumOp,
+    "mul": ProdOp,
+    "maximum": MaxOp,
+    "minimum": MinOp,
+    "log_add_exp": MaxOp,  # has the same identity
+}
 
 
 @dataclass

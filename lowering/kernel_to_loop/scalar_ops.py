@@ -129,6 +129,14 @@ def _relu(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
     return _by_category(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp)(add, dtype, [xs[0], zero])
 
 
+def _log_add_exp(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
+    """m + ln(1 + e^(n - m)) with the larger m; m itself where n - m is NaN because both are the same infinity."""
+    high, low = add(arith.MaximumfOp(xs[0], xs[1])), add(arith.MinimumfOp(xs[0], xs[1]))
+    total = add(arith.AddfOp(high, add(math.Log1pOp(add(math.ExpOp(add(arith.SubfOp(low, high))))))))
+    infinite = add(arith.CmpfOp(add(math.AbsFOp(high)), number(add, float("inf"), dtype.compute), "oeq"))
+    return add(arith.SelectOp(infinite, high, total))
+
+
 def _bit_not(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
     return add(arith.XOrIOp(xs[0], add(arith.ConstantOp(IntegerAttr(-1, integer_type(dtype))))))
 
@@ -165,6 +173,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "bit_or": _unary(arith.OrIOp),
         "bit_xor": _unary(arith.XOrIOp),
         "bit_not": _bit_not,
+        "log_add_exp": _log_add_exp,
         "shift_left": _unary(arith.ShLIOp),
         "shift_right": _by_category(None, arith.ShRSIOp, arith.ShRUIOp),
         "round_even": _unary(math.RoundEvenOp),

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from . import embedding_bags, foreach, grid_sampling, products, strided_memory
+from . import distances, embedding_bags, fractional_pooling, grid_sampling, pooling, products
 
-MODULES = (embedding_bags, foreach, grid_sampling, products, strided_memory)
+MODULES = (distances, embedding_bags, fractional_pooling, grid_sampling, pooling, products)
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {overload: function for module in MODULES for overload, function in module.DECOMPOSITIONS.items()}

@@ -7,7 +7,7 @@ from functools import reduce
 from math import inf
 from types import MappingProxyType
 
-from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from ....dialects.dtype import I1, I64, U8
@@ -17,7 +17,6 @@ from ....dialects.hlir.comparison import BitNotOp, NotEqualOp
 from ....dialects.hlir.conversion import SelectOp
 from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp, SqrtOp
 from ....dialects.hlir.normalization import dim_scalar
-from ....dialects.hlir.ordering import ScanOp
 from ....dialects.hlir.reduction import MaxOp, MinOp, ProdOp, Reduction, SumOp
 from ....dialects.hlir.types import axes_attr
 from ....dialects.op import tensor_of
@@ -214,21 +213,6 @@ def vector_norm(call: Call) -> SSAValue:
     return b.reshape(b.cast(value, call.dtype), call.dims)
 
 
-def scan(combine: str) -> Handler:
-    """Prefix sums or products along one dim, in the dtype of the result."""
-
-    def handler(call: Call) -> SSAValue:
-        call.ignore("dtype")
-        x = call.b.cast(call.tensor("self"), call.dtype)
-        rank = tensor_of(x).rank
-        axis = call.axis("dim", rank)
-        if not rank:
-            return x
-        return call.b.emit(ScanOp, [x], axis=IntAttr(axis), combine=StringAttr(combine))
-
-    return handler
-
-
 def _named(name: str, overloads: Sequence[str], handler: Handler) -> dict[str, Handler]:
     return {f"aten.{name}.{overload}": handler for overload in overloads}
 
@@ -256,7 +240,5 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **_named("logsumexp", ("default",), logsumexp),
         **_named("linalg_vector_norm", ("default",), vector_norm),
         **_named("norm", ("Scalar", "ScalarOpt_dim"), vector_norm),
-        **_named("cumsum", ("default",), scan("add")),
-        **_named("cumprod", ("default",), scan("mul")),
     }
 )
