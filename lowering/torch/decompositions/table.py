@@ -6,9 +6,31 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from . import distances, embedding_bags, fractional_pooling, grid_sampling, pooling, products
+from . import (
+    distances,
+    embedding_bags,
+    foreach,
+    fractional_pooling,
+    grid_sampling,
+    order_statistics,
+    pooling,
+    products,
+    searching,
+    strided_memory,
+)
 
-MODULES = (distances, embedding_bags, fractional_pooling, grid_sampling, pooling, products)
+MODULES = (
+    distances,
+    embedding_bags,
+    foreach,
+    fractional_pooling,
+    grid_sampling,
+    order_statistics,
+    pooling,
+    products,
+    searching,
+    strided_memory,
+)
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {overload: function for module in MODULES for overload, function in module.DECOMPOSITIONS.items()}
