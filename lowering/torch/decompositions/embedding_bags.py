@@ -84,7 +84,12 @@ def embedding_bag_dense_backward(
     per_sample_weights: Tensor | None,
     padding_idx: int = -1,
 ) -> Tensor:
-    """The gradient of the table: what each bag got, given to the rows that it read."""
+    """The gradient of the table: what each bag got, given to the rows that it read.
+
+    NotImplemented for frequencies on a CPU, where eager divides by those of other rows.
+    """
+    if scale_grad_by_freq and grad.device.type == "cpu":
+        return NotImplemented
     wide = computed(grad)
     table = torch.zeros(num_weights, grad.size(1), dtype=wide.dtype, device=grad.device)
     if mode == MAX:

@@ -1,4 +1,4 @@
-"""Products of three tensors, and distances between rows."""
+"""Products of three tensors."""
 
 from __future__ import annotations
 
