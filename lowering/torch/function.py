@@ -4,7 +4,7 @@ tensors."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
@@ -14,14 +14,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.dtype import I64
-from ...dialects.errors import TypeRuleError
+from ...dialects.errors import TypeRuleError, UnsupportedError
 from ...dialects.hlir.creation import ConstantOp, LiteralOp
 from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
+from ...dialects.op import tensor_of
 from ...dialects.sym.expr import Expr
 from .draws import Draw
 from .element_types import DTYPE_OF_TORCH, element_type
 from .fx import sympy_of, traced
-from .importer import GraphImporter, Parameter, build_module
+from .importer import GraphImporter, Parameter, Returned, build_module
 from .layout import inverse, memory_order
 from .linear_form import linear_form
 from .randomness import randomness
@@ -229,9 +230,21 @@ class FunctionImporter:
         argument = self.argument_of.get(base)
         return argument if argument is not None and self.slots[argument].constant is None else None
 
+    def _asserting(self, returned: Sequence[Returned]) -> list[Returned]:
+        """The results, of which one waits for what the graph asserts."""
+        assertions, results = self.importer.assertions, list(returned)
+        if not assertions:
+            return results
+        for number, result in enumerate(results):
+            own = result.mutation or result.index is None
+            if own and all(extent.as_int() != 0 for extent in tensor_of(result.value).dims):
+                results[number] = replace(result, value=assertions.tied(result.value))
+                return results
+        raise UnsupportedError("the graph", ["asserts a condition on data and computes nothing"], stage="import")
+
     def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
         """The module with everything that was added."""
-        returned = self.values.returned
+        returned = self._asserting(self.values.returned)
         module = build_module(self.block, self.parameters, returned, self.symbols)
         count = len(placeholders_of(self.graph_module.graph))
         mutated = tuple(r.index for r in returned if r.mutation and r.index is not None)

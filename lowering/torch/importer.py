@@ -18,6 +18,7 @@ from ...dialects.errors import InternalError, TypeRuleError, UnsupportedError, l
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
+from .assertions import TRUE, ZERO, Assertions
 from .call import Call, Fake, Results
 from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
 from .handlers.table import HANDLERS
@@ -69,6 +70,7 @@ class GraphImporter:
         self.symbols = symbols
         self.random = random
         self.failures = Failures()
+        self.assertions = Assertions(self.b)
         self.values: dict[Node, Any] = {}
         self.placeholders: dict[Node, int] = {}
         """Where a call passes the values of tensors."""
@@ -103,10 +105,15 @@ class GraphImporter:
             return val
         if isinstance(val, torch.SymInt):
             return self.symbols.lift(val)
+        if isinstance(val, torch.SymFloat):
+            return self.symbols.lift_float(val)
         if isinstance(val, torch.SymBool):
             return sympy_of(val)
         if overload_name(node) == ASSERTION:
             return self.symbols.assume(self.values[node.args[0]] if isinstance(node.args[0], Node) else node.args[0])
+        if overload_name(node) in (*TRUE, *ZERO) and isinstance(node.args[0], Node):
+            self.assertions.add(overload_name(node), self.values[node.args[0]])
+            return self.values[node.args[0]]
         results = self._results(node)
         if overload_name(node) == "aten.copy_.default" and isinstance(node.args[0], Node):
             self.values[node.args[0]] = results  # later readers see what was written

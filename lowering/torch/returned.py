@@ -14,6 +14,7 @@ from ...dialects.sym.expr import Expr
 from .fx import traced, viewed
 from .importer import GraphImporter, Returned
 from .layout import memory_order
+from .symbolic_float import FloatExpr
 
 Geometry = tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]
 """Sizes, strides and start of a view."""
@@ -21,8 +22,8 @@ Geometry = tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]
 
 @dataclass(frozen=True)
 class OutputSlot:
-    """One value that the graph returns: result `result` of the program (memory order as for inputs), a size, or a
-    Python value.
+    """One value that the graph returns: result `result` of the program (memory order as for inputs), a number that
+    follows from sizes, or a Python value.
 
     `alias` is the argument that eager's output shares memory with. `geometry` are the sizes, strides and start of the
     view that the output is of that argument, or without one of the result; None where it is the whole.
@@ -30,7 +31,7 @@ class OutputSlot:
 
     result: int = -1
     order: tuple[int, ...] = ()
-    size: Expr | None = None
+    size: Expr | FloatExpr | None = None
     value: Any = None
     alias: int | None = None
     geometry: Geometry | None = None
@@ -75,7 +76,7 @@ class ReturnedValues:
             if isinstance(value, SSAValue):
                 slots.append(self._slot(node, next(numbers, -1), uses))
             else:
-                slots.append(OutputSlot(size=value) if isinstance(value, Expr) else OutputSlot(value=value))
+                slots.append(OutputSlot(size=value) if isinstance(value, Expr | FloatExpr) else OutputSlot(value=value))
         return slots
 
     def _slot(self, node: Node, number: int, uses: Counter[Node]) -> OutputSlot:
@@ -110,7 +111,7 @@ class ReturnedValues:
         """The tensor that a node is a view of, itself if of none; what is written into an argument is one."""
         while node not in self._written:
             source = viewed(node)
-            if source is None:
+            if source is None or traced(source).dtype != traced(node).dtype:
                 break
             node = source
         return node

@@ -52,7 +52,10 @@ def masked_scatter(call: Call) -> SSAValue:
     """self with the elements of source, one after another, where the mask holds."""
     b = call.b
     x = b.broadcast(call.tensor("self"), call.dims)
-    mask = b.broadcast(b.cast(call.tensor("mask"), I1), call.dims)
+    mask = call.tensor("mask")
+    if not tensor_of(mask).dtype.is_bool:
+        raise UnsupportedNodeError(f"has a mask of {tensor_of(mask).dtype.name}, expected booleans")
+    mask = b.broadcast(mask, call.dims)
     source = flattened(b, b.cast(call.tensor("source"), call.dtype))
     if is_empty(x):
         return x

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from ....dialects.dtype import I64
 from ....dialects.hlir.arranging import ConcatOp
 from ....dialects.hlir.bitwise import BitAndOp
+from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.creation import IotaOp
 from ....dialects.hlir.elementwise import MulOp
 from ....dialects.hlir.types import MapAttr, ShapeAttr, TensorType, tensor_type
@@ -18,6 +19,7 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler, Operand
 from ..promotion import number_tensor
+from ..unsupported import UnsupportedNodeError
 from .indexing import MASKS, Indexing, as_vector, checked, element_positions, flattened, is_empty, wrapped
 from .masked import put_where
 from .reducing_scatters import reduce_into, scatter_slices
@@ -101,7 +103,7 @@ def index_write(mode: str, source: str) -> Handler:
         given = call.operand(source)
         updates = given if isinstance(given, SSAValue) else number_tensor(call, given, type_.with_dims(dims))
         updates = b.cast(updates, type_.dtype)
-        updates = b.broadcast(updates, dims) if source == "value" else b.reshape(updates, dims)
+        updates = b.broadcast(updates, dims) if source == "value" else _slices(b, updates, dims)
         alpha = call.number("alpha") if "alpha" in call.argument_names else 1
         if alpha != 1:
             times = BitAndOp if type_.dtype.is_bool else MulOp
@@ -109,6 +111,17 @@ def index_write(mode: str, source: str) -> Handler:
         return b.reshape(scatter_slices(b, x, indices, updates, axis, mode), call.dims)
 
     return handler
+
+
+def _slices(b: GraphBuilder, source: SSAValue, dims: tuple[Expr, ...]) -> SSAValue:
+    """The source, which has these sizes; a single number may have fewer dims."""
+    found = tensor_of(source).dims
+    if len(found) != len(dims) and all(extent.as_int() == 1 for extent in (*found, *dims)):
+        return b.reshape(source, dims)
+    if found != dims:
+        sizes = [" x ".join(map(str, each)) for each in (dims, found)]
+        raise UnsupportedNodeError(f"has slices of sizes {sizes[1] or 'one number'}, expected {sizes[0]}")
+    return source
 
 
 def put(call: Call) -> SSAValue:
