@@ -1,0 +1,32 @@
+"""Runs a property on examples that a seed chooses, and prints the smallest one that breaks it."""
+
+from __future__ import annotations
+
+# pyright: basic
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+
+def holds(
+    check: Callable[[Any], None], examples: st.SearchStrategy[Any], count: int, chosen_by: str, name: str
+) -> None:
+    """Check `count` examples; the same seed gives the same ones."""
+    number = int.from_bytes(hashlib.sha256(f"{chosen_by}:{name}".encode()).digest()[:8], "little")
+
+    def one(example: Any) -> None:
+        check(example)
+
+    run = given(examples)(one)
+    limits = settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    seed(number)(limits(run))()
