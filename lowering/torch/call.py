@@ -18,14 +18,15 @@ from ...dialects.hlir.types import TensorType, tensor_type
 from ...dialects.op import tensor_of
 from ...dialects.sym.bounds import Bounds
 from ...dialects.sym.expr import Expr
-from .draws import Distribution, Draw, Parameter
+from .draws import Distribution, Draw
 from .element_types import element_type
 from .fx import given_arguments, overload_name, schema_arguments, traced_results, traced_tensors, viewed
 from .randomness import Randomness
+from .symbolic_float import FloatExpr
 from .symbols import SymbolTable
 from .unsupported import UnsupportedNodeError
 
-Number = bool | int | float | Expr
+Number = bool | int | float | Expr | FloatExpr
 Operand = SSAValue | Number
 Results = SSAValue | Sequence[SSAValue | None]
 """What a handler returns: one value, or one for each result (None for a result that nothing reads)."""
@@ -97,14 +98,15 @@ class Call:
     def draw(
         self,
         distribution: Distribution,
-        *parameters: Parameter,
+        *parameters: Number,
         like: torch.Tensor | None = None,
         dtype: torch.dtype | None = None,
     ) -> SSAValue:
         """A random tensor like the first result (or like a tensor of the trace), or like it in another dtype."""
         fake = traced_tensors(self.node)[0] if like is None else like
         dims, strides = self._symbols.lift_all(fake.shape), self._symbols.lift_all(fake.stride())
-        drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, parameters)
+        fixed = tuple(float(p) if isinstance(p, FloatExpr) else p for p in parameters)
+        drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, fixed)
         return self._random.draw(self.b, drawn)
 
     @property
@@ -270,6 +272,8 @@ class Call:
             return [self._resolve(v) for v in _listed(value)]
         if isinstance(value, torch.SymInt):
             return self._symbols.lift(value)
+        if isinstance(value, torch.SymFloat):
+            return self._symbols.lift_float(value)
         return value
 
     def _static(self, value: Any, name: str) -> int:

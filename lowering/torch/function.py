@@ -244,6 +244,7 @@ class FunctionImporter:
 
     def finish(self, outputs: Sequence[OutputSlot]) -> ImportedGraph:
         """The module with everything that was added."""
+        self.importer.failures.check()
         returned = self._asserting(self.values.returned)
         module = build_module(self.block, self.parameters, returned, self.symbols)
         count = len(placeholders_of(self.graph_module.graph))

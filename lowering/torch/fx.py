@@ -52,13 +52,13 @@ def traced_tensors(node: Node) -> list[torch.Tensor]:
     return [part for part in traced_results(node) if isinstance(part, torch.Tensor)]
 
 
-def known_size(size: torch.SymInt) -> int | None:
-    """The value of a size that the trace has fixed."""
-    node: Any = size.node
-    return node.maybe_as_int()
+def known_size(size: torch.SymInt | torch.SymFloat) -> int | float | None:
+    """The value of a size, or of a float computed from sizes, that the trace has fixed."""
+    node: Any = cast(Any, size).node
+    return node.maybe_as_int() if isinstance(size, torch.SymInt) else node.maybe_as_float()
 
 
-def sympy_of(size: torch.SymInt | torch.SymBool) -> Any:
+def sympy_of(size: torch.SymInt | torch.SymFloat | torch.SymBool) -> Any:
     """The sympy expression of a size or a condition, with torch's own replacements applied."""
     return cast(Any, size).node.expr
 

@@ -98,6 +98,8 @@ class GraphImporter:
                 self.values[node] = self._value(node, val)
             except (UnsupportedNodeError, TypeRuleError) as error:
                 self.failures.add(node, error.reason if isinstance(error, UnsupportedNodeError) else error.message)
+            except ZeroDivisionError:
+                self.failures.add(node, "divides by a size that may be 0")
 
     def _value(self, node: Node, val: Any) -> Any:
         """What a node computes: a tensor, several, or a size, whose expression torch has already worked out."""

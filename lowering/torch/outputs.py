@@ -10,6 +10,7 @@ import torch
 from ...dialects.sym.expr import Expr
 from .binding import evaluated
 from .returned import OutputSlot
+from .symbolic_float import Condition, FloatExpr
 
 Symbols = Mapping[str, int]
 Give = Callable[[Sequence[Any], Sequence[Any], Symbols], Any]
@@ -23,13 +24,17 @@ Base = Callable[[Sequence[Any], Sequence[Any]], torch.Tensor]
 def needs_symbols(slot: OutputSlot) -> bool:
     """Whether the value depends on a size that is known only when the graph is called."""
     sizes = [] if slot.geometry is None else [*slot.geometry[0], *slot.geometry[1], slot.geometry[2]]
-    return any(size is not None and size.as_int() is None for size in (*sizes, slot.size))
+    return isinstance(slot.size, FloatExpr | Condition) or any(
+        size is not None and size.as_int() is None for size in (*sizes, slot.size)
+    )
 
 
 def output_function(slot: OutputSlot, source: Source | None) -> Give:
     """How one output is made; `source` finds the argument that it shares memory with, if any."""
     if slot.result < 0 and source is None:
         size, value = slot.size, slot.value
+        if isinstance(size, FloatExpr | Condition):
+            return lambda values, results, symbols: size.evaluate(symbols)
         if isinstance(size, Expr):
             return lambda values, results, symbols: evaluated([size], symbols)[0]
         return lambda values, results, symbols: value

@@ -22,6 +22,7 @@ from ...dialects.sym.expr import Expr
 from .call import Call, Number, Operand
 from .element_types import element_type
 from .fx import traced
+from .symbolic_float import FloatExpr
 
 Kind = ELEMENTWISE_TYPE_PROMOTION_KIND
 
@@ -37,8 +38,10 @@ class Promoted:
 
 def number_tensor(call: Call, value: Number, type_: TensorType) -> SSAValue:
     """A number at a type, rounded to its dtype; a size that depends on symbols becomes an index expression."""
-    if not isinstance(value, Expr):
+    if not isinstance(value, Expr | FloatExpr):
         return call.b.constant(value, type_)
+    if isinstance(value, FloatExpr):
+        return call.b.broadcast(call.b.cast(value.tensor(call.b), type_.dtype), type_.dims)
     known = value.as_int()
     if known is not None:
         return call.b.constant(known, type_)
@@ -94,6 +97,8 @@ def _loses(value: Operand, dtype: DType) -> bool:
         return type_.rank == 0 and type_.dtype != dtype and dtype.compute != dtype
     if isinstance(value, Expr) or dtype.compute == dtype:
         return False
+    if isinstance(value, FloatExpr):
+        return True
     return dtype.compute.decode(dtype.compute.encode(value)) != dtype.decode(dtype.encode(value))
 
 
@@ -105,4 +110,6 @@ def _facts(call: Call, names: Sequence[str]) -> list[Any]:
 def _fact(value: Any) -> Any:
     if isinstance(value, Node):
         return _fact(traced(value))
+    if isinstance(value, torch.SymFloat):
+        return 1.0
     return 1 if isinstance(value, torch.SymInt) else value

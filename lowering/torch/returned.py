@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sympy
 from torch.fx import Node
 from xdsl.ir import SSAValue
 
@@ -14,7 +15,8 @@ from ...dialects.sym.expr import Expr
 from .fx import traced, viewed
 from .importer import GraphImporter, Returned
 from .layout import memory_order
-from .symbolic_float import FloatExpr
+from .symbolic_float import Condition, FloatExpr, condition
+from .unsupported import UnsupportedNodeError
 
 Geometry = tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]
 """Sizes, strides and start of a view."""
@@ -31,7 +33,7 @@ class OutputSlot:
 
     result: int = -1
     order: tuple[int, ...] = ()
-    size: Expr | FloatExpr | None = None
+    size: Expr | FloatExpr | Condition | None = None
     value: Any = None
     alias: int | None = None
     geometry: Geometry | None = None
@@ -76,8 +78,19 @@ class ReturnedValues:
             if isinstance(value, SSAValue):
                 slots.append(self._slot(node, next(numbers, -1), uses))
             else:
-                slots.append(OutputSlot(size=value) if isinstance(value, Expr | FloatExpr) else OutputSlot(value=value))
+                slots.append(self._number(node, value))
         return slots
+
+    def _number(self, node: Any, value: Any) -> OutputSlot:
+        if isinstance(value, Expr | FloatExpr):
+            return OutputSlot(size=value)
+        if not isinstance(value, sympy.Basic):
+            return OutputSlot(value=value)
+        try:
+            return OutputSlot(size=condition(value, self.importer.symbols.lift))
+        except UnsupportedNodeError as error:
+            self.importer.failures.add(node, error.reason)
+            return OutputSlot()
 
     def _slot(self, node: Node, number: int, uses: Counter[Node]) -> OutputSlot:
         """One tensor, which is result `number` of the program by itself, or none yet (-1)."""

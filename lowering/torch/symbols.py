@@ -18,6 +18,7 @@ from ...dialects.sym.dialect import GuardOp, SymbolOp
 from ...dialects.sym.expr import Expr, constant, monomial_expr, symbol
 from ...dialects.sym.substitute import substitute_symbols, symbol_names
 from .fx import known_size, sympy_of
+from .symbolic_float import FloatExpr, float_expression
 from .sympy_expressions import expression_of
 from .unsupported import UnsupportedNodeError
 
@@ -80,8 +81,17 @@ class SymbolTable:
             return constant(value)
         if isinstance(value, torch.SymInt):
             known = known_size(value)
-            return constant(known) if known is not None else self.lift(sympy_of(value))
+            return constant(int(known)) if known is not None else self.lift(sympy_of(value))
         return expression_of(value, self._leaf)
+
+    def lift_float(self, value: torch.SymFloat) -> float | FloatExpr:
+        """A float that may depend on sizes.
+
+        Raises:
+            UnsupportedNodeError: it is computed from data, or by a function that has no counterpart.
+        """
+        known = known_size(value)
+        return float(known) if known is not None else float_expression(sympy_of(value), self.lift)
 
     def lift_all(self, values: Iterable[int | torch.SymInt]) -> tuple[Expr, ...]:
         """`lift` for each."""

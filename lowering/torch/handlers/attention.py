@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, sqrt
+from math import inf
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import BoolAttr
@@ -22,6 +22,8 @@ from ....dialects.hlir.types import MapAttr, ScalarAttr, axes_attr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, floordiv, index
 from ..call import Call, Handler
+from ..promotion import number_tensor
+from ..symbolic_float import FloatExpr, reciprocal_root
 from ..unsupported import UnsupportedNodeError
 from .matmul import product
 
@@ -46,7 +48,8 @@ class Attention:
             given = b.broadcast(given, (*self.lead, tensor_of(q).dims[-2], tensor_of(k).dims[-2]))
         self.operands = [self.with_rank_4(call, x) for x in (q, k, v, *([] if given is None else [given]))]
         scale = call.value("scale") if "scale" in call.argument_names else None
-        self.scale = float(scale) if scale is not None else _default_scale(tensor_of(q).dims[-1])
+        default = reciprocal_root(tensor_of(q).dims[-1])
+        self.scale: float | FloatExpr = default if scale is None else scale
 
     def with_rank_4(self, call: Call, x: SSAValue) -> SSAValue:
         """x with exactly two dims before its last two."""
@@ -62,8 +65,15 @@ class Attention:
 
     def output(self, call: Call) -> SSAValue:
         """The attention itself, at the sizes of the query."""
-        scale, causal = ScalarAttr.get(self.scale, F64), BoolAttr.from_bool(self.causal)
-        y = call.b.emit(SdpaOp, self.operands, scale=scale, causal=causal)
+        causal = BoolAttr.from_bool(self.causal)
+        if isinstance(self.scale, FloatExpr):
+            dtype = tensor_of(self.operands[0]).dtype
+            q, k, v, *masks = (x if tensor_of(x).dtype == I1 else call.b.cast(x, dtype.compute) for x in self.operands)
+            q = call.b.emit(MulOp, [q, number_tensor(call, self.scale, tensor_of(q))])
+            y = call.b.emit(SdpaOp, [q, k, v, *masks], scale=ScalarAttr.get(1.0, F64), causal=causal)
+            y = call.b.cast(y, dtype)
+        else:
+            y = call.b.emit(SdpaOp, self.operands, scale=ScalarAttr.get(self.scale, F64), causal=causal)
         return call.b.reshape(y, (*self.lead, *tensor_of(y).dims[-2:]))
 
     def scores(self, call: Call) -> SSAValue:
@@ -72,7 +82,7 @@ class Attention:
         q, k = (b.cast(x, tensor_of(x).dtype.compute) for x in self.operands[:2])
         scores = product(b, q, b.permute(k, [0, 1, 3, 2]))
         type_ = tensor_of(scores)
-        scores = b.emit(MulOp, [scores, b.constant(self.scale, type_)])
+        scores = b.emit(MulOp, [scores, number_tensor(call, self.scale, type_)])
         nothing = b.constant(-inf, type_)
         for mask in self.operands[3:]:
             if tensor_of(mask).dtype == I1:
@@ -93,13 +103,6 @@ class Attention:
         top = b.emit(MaxOp, [scores], axes=axes_attr([3]))
         terms = b.emit(ExpOp, [b.emit(SubOp, [scores, b.restore_axes(top, [3], tensor_of(scores).dims)])])
         return b.emit(AddOp, [b.emit(LogOp, [b.emit(SumOp, [terms], axes=axes_attr([3]))]), top])
-
-
-def _default_scale(depth: Expr) -> float:
-    known = depth.as_int()
-    if known is None:
-        raise UnsupportedNodeError("scales by the root of a head size that is not static")
-    return 1.0 / sqrt(known) if known else 1.0
 
 
 def _repeat_heads(call: Call, x: SSAValue, heads: Expr) -> SSAValue:
@@ -157,7 +160,7 @@ def gradient(call: Call) -> list[SSAValue]:
     p = b.emit(ExpOp, [b.emit(SubOp, [scores, b.restore_axes(rows, [3], dims)])])
     common = b.emit(SumOp, [b.emit(MulOp, [grad, out])], axes=axes_attr([3]))
     slope = b.emit(SubOp, [product(b, grad, b.permute(v, [0, 1, 3, 2])), b.restore_axes(common, [3], dims)])
-    ds = b.emit(MulOp, [b.emit(MulOp, [p, slope]), b.constant(inputs.scale, tensor_of(scores))])
+    ds = b.emit(MulOp, [b.emit(MulOp, [p, slope]), number_tensor(call, inputs.scale, tensor_of(scores))])
     results = [
         product(b, ds, k),
         product(b, b.permute(ds, [0, 1, 3, 2]), q),

@@ -18,6 +18,7 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..promotion import number_tensor
+from ..symbolic_float import FloatExpr
 from .copying import check_device
 
 
@@ -67,6 +68,7 @@ def arange(call: Call) -> SSAValue:
     call.ignore("end")
     start = call.number("start") if "start" in call.argument_names else 0
     step = call.number("step") if "step" in call.argument_names else 1
+    start, step = (float(x) if isinstance(x, FloatExpr) else x for x in (start, step))
     if not call.dtype.is_float:  # eager takes the whole parts of numbers before it counts
         start, step = (int(x) if isinstance(x, float) else x for x in (start, step))
     if isinstance(start, float) or isinstance(step, float):
