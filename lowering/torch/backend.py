@@ -57,6 +57,8 @@ TAKEN_APART = (
     aten.native_batch_norm_backward,
     aten.native_layer_norm_backward,
     aten.gelu_backward,
+    aten.triu_indices,
+    aten.tril_indices,
 )
 """What training needs and torch's core table leaves whole."""
 
