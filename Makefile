@@ -2,16 +2,17 @@
 TORCH ?= torch==2.13.0
 BASE_PYTHON ?= python3
 PYTHON ?= .venv/bin/python
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo none)
 VENV := $(if $(filter .venv/bin/python,$(PYTHON)),.venv/.stamp)
-export PYTHONPATH := src$(if $(wildcard .site),:.site)$(if $(PYTHONPATH),:$(PYTHONPATH))
+export PYTHONPATH := src:test$(if $(wildcard .site),:.site)$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-gpu check format lit bench docs
+.PHONY: help setup demo test test-full test-gpu opinfo cases check format lit bench docs
 
 help: ## Show this text
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "Variables: TORCH (which torch is installed; now $(TORCH)), PYTHON (an interpreter to use in place of .venv),"
-	@echo "           BASE_PYTHON (the interpreter that .venv is made from), ARGS (passed on by test, test-gpu, lit, bench)."
+	@echo "           BASE_PYTHON (the interpreter that .venv is made from), ARGS (passed on by all but setup, check, format and docs)."
 
 setup: $(VENV) ## Make .venv with everything that development and the demo need
 
@@ -30,6 +31,19 @@ demo: $(VENV) ## Embed real sentences with all-MiniLM-L6-v2 through torch.compil
 
 test: $(VENV) ## Run every test that needs no GPU: pytest, then lit
 	$(PYTHON) tools/dev/run_tests.py $(ARGS)
+
+test-full: $(VENV) ## Run every test whole, also what `test` takes a slice of, and write the tables; resumes OpInfo
+	$(PYTHON) tools/dev/run_tests.py --full $(ARGS)
+	$(PYTHON) -m cases --write
+	$(PYTHON) -m cases inductor --write || true
+	$(PYTHON) -m opinfo -d all --out build/opinfo-$(COMMIT).jsonl --write test/opinfo/results/c.jsonl
+	$(MAKE) docs
+
+opinfo: $(VENV) ## Run PyTorch's operator database (ARGS="-k atan2 -d float32,int64 -v")
+	$(PYTHON) -m opinfo $(ARGS)
+
+cases: $(VENV) ## Run the programs on which compilers differed (ARGS="inductor" compares another backend)
+	$(PYTHON) -m cases $(ARGS)
 
 test-gpu: $(VENV) ## Run the tests that need a CUDA device
 	$(PYTHON) tools/dev/run_tests.py --gpu $(ARGS)
@@ -50,7 +64,9 @@ format: $(VENV) ## Format the code and fix what ruff can fix
 bench: $(VENV) ## Time Albumen beside eager and Inductor (ARGS="SUITE --vs inductor,eager")
 	$(PYTHON) -m bench $(ARGS)
 
-docs: $(VENV) ## Write docs/support.md and docs/aten.md; run the code blocks of README.md, CONTRIBUTING.md and docs/
+docs: $(VENV) ## Write the pages of docs/ that scripts write; run the code blocks of README.md, CONTRIBUTING.md and docs/
 	$(PYTHON) tools/dev/support_table.py
 	$(PYTHON) tools/dev/aten_table.py
+	$(PYTHON) tools/dev/opinfo_table.py
+	$(PYTHON) tools/dev/cases_table.py
 	$(PYTHON) tools/dev/run_docs.py README.md CONTRIBUTING.md docs/*.md

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 # pyright: basic
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,11 +35,11 @@ class Outcome:
     error: Exception | None = None
 
 
-def verdict(case: Case, backend: str = "albumen") -> str:
-    """Empty where the case equals eager in each call, else the first difference."""
+def verdict(case: Case, backend: str = "albumen", device: str = "cpu") -> str:
+    """Empty where the case equals eager in each call, else the first difference. All tensors are made on the device."""
     torch._dynamo.reset()
     function = torch.compile(case.function, backend=backend, fullgraph=True, dynamic=case.dynamic)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), torch.device(device) if device != "cpu" else nullcontext():
         warnings.simplefilter("ignore")
         outcomes = [(outcome_of(case, case.function), outcome_of(case, function)) for _ in range(CALLS)]
     for number, (eager, compiled) in enumerate(outcomes, 1):  # after all calls: earlier results have to survive

@@ -12,6 +12,14 @@ from .judge import verdict
 pytestmark = pytest.mark.torch
 
 
+STOP_THE_DEVICE = ("indexing.embedding_of_a_negative_index", "indexing.rows_added_at_a_negative_index")
+"""Eager's kernel stops the device for the whole process."""
+
+
+def on_a_device() -> list[Case]:
+    return [case for case in CASES if case.name not in (*EXCEPTIONS, *STOP_THE_DEVICE)]
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.name not in EXCEPTIONS], ids=lambda case: case.name)
 def test_equals_eager(case: Case) -> None:
     assert verdict(case) == ""
@@ -22,6 +30,12 @@ def test_exceptions_are_refused(case: Case) -> None:
     """The first call raises what eager does not: no wrong value."""
     difference = verdict(case)
     assert difference.startswith("call 1: BackendCompilerFailed"), difference
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", on_a_device(), ids=lambda case: case.name)
+def test_equals_eager_on_a_device(case: Case) -> None:
+    assert verdict(case, device="cuda") == ""
 
 
 def test_names() -> None:

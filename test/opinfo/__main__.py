@@ -1,4 +1,4 @@
-"""Run PyTorch's operator database: `make opinfo ARGS="-k '^add$' -d float32,int64"`.
+"""Run PyTorch's operator database: `make opinfo ARGS="-k atan2 -d float32,int64"`.
 
 Prints a line for each pair that does not pass (with -v for each), then the counts. With `--out FILE` each result is
 appended to the file as it comes, and pairs that it already holds are not run again.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import results
 from .checks import Setting
-from .pairs import DTYPES, Pair, all_pairs, chosen, error_pairs
+from .pairs import DTYPES, ERRORS, Pair, all_pairs, chosen, error_pairs
 from .pool import run_all
 from .states import CRASHED, PASSED, STATES, WRONG, Result
 
@@ -23,7 +23,7 @@ from .states import CRASHED, PASSED, STATES, WRONG, Result
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="opinfo", description=__doc__)
     parser.add_argument("-k", default="", help="regular expression that finds the names of entries")
-    parser.add_argument("-d", default="", help=f"element types, of {','.join(DTYPES)} and errors (the error inputs)")
+    parser.add_argument("-d", default="", help=f"of {','.join(DTYPES)}, errors (the error inputs); or all")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("-v", action="store_true", help="print every pair, and all of each reason")
     parser.add_argument("--max", type=int, default=4, help="samples of a pair")
@@ -42,12 +42,13 @@ def arguments() -> argparse.Namespace:
 
 def selected(options: argparse.Namespace) -> list[Pair]:
     """The pairs that the options name."""
-    dtypes = options.d.split(",") if options.d else [*DTYPES]
-    unknown = set(dtypes) - {*DTYPES, "errors"}
+    everything = [*DTYPES, ERRORS]
+    dtypes: list[str] = everything if options.d == "all" else options.d.split(",") if options.d else [*DTYPES]
+    unknown = set(dtypes) - set(everything)
     if unknown:
         raise SystemExit(f"unknown element types: {', '.join(sorted(unknown))}")
-    pairs = all_pairs(options.device) if set(dtypes) - {"errors"} else []
-    pairs += error_pairs() if "errors" in dtypes else []
+    pairs = all_pairs(options.device) if set(dtypes) - {ERRORS} else []
+    pairs += error_pairs() if ERRORS in dtypes else []
     pairs = [pair for pair in pairs if pair[1] in dtypes and re.search(options.k, pair[0])]
     if options.count is not None:
         pairs = chosen(pairs, options.count, options.seed)
@@ -68,6 +69,7 @@ class Progress:
     def report(self, result: Result) -> None:
         self.found.append(result)
         if self.out is not None:
+            self.out.parent.mkdir(parents=True, exist_ok=True)
             with self.out.open("a") as file:
                 file.write(result.to_json() + "\n")
         if self.verbose or result.state != PASSED:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._dynamo.exc import TorchDynamoException
 
 from albumen.dialects.errors import CompileError
 
@@ -32,6 +33,8 @@ def run_errors(pair: Pair, setting: Setting) -> Result:
         expected = raised(sample, None)
         if expected is not None:
             states.append(state_of(expected, raised(sample, setting.backend), sample))
+            if states[-1][0] == WRONG and raised(sample, "aot_eager") is None:
+                states[-1] = (UNSUPPORTED, TORCH, f"torch's trace raises nothing either: {states[-1][2]}")
     if not states:
         return Result(name, dtype, NO_SAMPLE, "eager raises on none")
     state, by, why = min(states, key=lambda found: (WRONG, UNSUPPORTED, PASSED).index(found[0]))
@@ -58,9 +61,11 @@ def state_of(expected: Exception, found: Exception | None, sample: Sample) -> tu
     if found is None:
         return WRONG, "", f"no error, eager raises {type(expected).__name__}: {str(expected)[:120]} {where}"
     causes = list(chain(found))
+    refusals = [cause for cause in causes if isinstance(cause, CompileError)]
     if any(type(cause) is type(expected) for cause in causes):
         return PASSED, "", ""
-    refusals = [cause for cause in causes if isinstance(cause, CompileError)]
+    if isinstance(found, type(expected)) and not refusals and not isinstance(found, TorchDynamoException):
+        return PASSED, "", ""
     if refusals:
         return UNSUPPORTED, ALBUMEN, f"{str(refusals[0])[:200]} {where}"
     if type(expected).__name__ in str(found):

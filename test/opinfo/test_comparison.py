@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-pytest.importorskip("expecttest")
-
 from . import results
 from .checks import Setting, run_pair
 from .comparison import Comparer, Difference, compare_memory
 from .pairs import all_pairs, chosen
+from .pool import Worker
 from .randomness import compare_random
 from .samples import Sample, copied, spread
 from .states import CRASHED, PASSED, WRONG, Result
@@ -131,6 +130,22 @@ def test_wrong_backends_are_found() -> None:
     assert run_pair(pair, Setting(backend=off)).state == WRONG
     assert run_pair(pair, Setting(backend=breaks)).state == CRASHED
     assert run_pair(pair, Setting(backend="eager")).state == PASSED
+
+
+@pytest.mark.slow
+def test_workers_are_replaced() -> None:
+    """A process that ends or hangs is one result, and the next pair runs."""
+    worker = Worker(Setting(), 300)
+    try:
+        worker.start().kill()
+        assert worker.run(("neg", "int64")).state == CRASHED
+        worker.limit = 0.001
+        late = worker.run(("neg", "int64"))
+        assert late.state == CRASHED and late.why == "no answer within 0 s"
+        worker.limit = 300
+        assert worker.run(("neg", "int64")).state == PASSED
+    finally:
+        worker.stop()
 
 
 def test_sample_in_double() -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
-
 from . import results
 from .checks import Setting
 from .pairs import Pair, all_pairs, chosen, error_pairs

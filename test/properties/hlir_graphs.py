@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # pyright: basic
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +20,9 @@ from albumen.dialects.evaluate import random_array
 from albumen.dialects.hlir import index_map as maps
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.conversion import BitcastOp, CastOp, SelectOp
-from albumen.dialects.hlir.elementwise import Elementwise
 from albumen.dialects.hlir.indexing import CheckIndexOp
 from albumen.dialects.hlir.linear import contract
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.reduction import Reduction
 from albumen.dialects.hlir.types import ShapeAttr, TensorType, axes_attr, tensor_type
 from albumen.dialects.op import Environment, Kind, Sample, TensorOp, tensor_of
@@ -82,7 +83,7 @@ class Growing:
         return dims if self.elements(dims) <= LARGEST else dims[:1]
 
     def elements(self, dims: Any) -> int:
-        return int(np.prod([self.size if lift(d).as_int() is None else lift(d).as_int() for d in dims] or [1]))
+        return math.prod(self.size if (extent := lift(dim).as_int()) is None else extent for dim in dims)
 
     def value(self) -> SSAValue:
         """Something of the pool, or a new input."""

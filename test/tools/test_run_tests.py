@@ -42,3 +42,34 @@ def test_a_bad_status_is_a_failure(script: ModuleType, tmp_path: Path) -> None:
     good = '<testsuites><testsuite tests="2"/></testsuites>'
     assert script.run(writes(good, report, 0), report) == (2, 0)
     assert script.run(writes(good, report, 3), report) == (2, 1)
+
+
+def test_a_runner_that_found_nothing_is_no_failure(script: ModuleType, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    assert script.run(writes('<testsuites><testsuite tests="0"/></testsuites>', report, 5), report) == (0, 0)
+
+
+def test_output_may_go_to_a_file(script: ModuleType, tmp_path: Path) -> None:
+    report, output = tmp_path / "report.xml", tmp_path / "output.txt"
+    assert script.run([sys.executable, "-c", "print('said')"], report, output) == (0, 1)
+    assert output.read_text() == "said\n"
+
+
+def test_suites_run_beside_the_rest(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test is in exactly one of the two runs; a path in the arguments makes it one."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], report: Path, output: Path | None = None) -> tuple[int, int]:
+        commands.append(command)
+        if output is not None:
+            output.write_text("")
+        return 1, 0
+
+    monkeypatch.setattr(script, "run", run)
+    assert script.run_pytest(["-m", "not gpu", "-x"], tmp_path) == [(1, 0), (1, 0)]
+    suites = sorted(argument for command in commands for argument in command if argument in script.SUITES)
+    ignored = sorted(a.removeprefix("--ignore=") for c in commands for a in c if a.startswith("--ignore="))
+    assert suites == ignored != []
+    commands.clear()
+    assert script.run_pytest(["-m", "gpu", "test/tools/test_run_tests.py::test_counts"], tmp_path) == [(1, 0)]
+    assert len(commands) == 1
