@@ -40,6 +40,7 @@ from .loop import LoopOp, YieldOp
 from .merging import MergeRunsOp
 from .normalization import BatchNormOp, LayerNormOp, RmsNormOp
 from .ordering import ScanOp, SortOp
+from .polynomials import HermiteEOp, HermiteOp, LaguerreOp, LegendreOp
 from .reduction import MaxOp, MinOp, ProdOp, SumOp
 from .softmax import LogSoftmaxOp, SoftmaxOp
 from .transcendental import Atan2Op, ErfcOp, LgammaOp, PowOp
@@ -51,7 +52,7 @@ PRIMITIVES: tuple[type[TensorOp], ...] = (
     *(AddOp, MulOp, DivOp, ModOp, FloorDivOp, MaximumOp, LessThanOp, EqualOp, FmaOp, SelectOp, CastOp, BitcastOp),
     CheckIndexOp,
     *(BitAndOp, BitOrOp, BitXorOp, ShiftLeftOp, ShiftRightOp, GcdOp),
-    *(PowOp, Atan2Op, ErfcOp, LgammaOp),
+    *(PowOp, Atan2Op, ErfcOp, LgammaOp, HermiteOp, HermiteEOp, LaguerreOp, LegendreOp),
     *(SumOp, ProdOp, MaxOp, MinOp, ViewOp, ContractOp),
     *(ConstantOp, LiteralOp, IotaOp, RandomBitsOp, GatherOp, ScatterOp, PadOp, ConcatOp, ScanOp, SortOp, MergeRunsOp),
 )

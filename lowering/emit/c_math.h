@@ -386,6 +386,26 @@ ALB_INLINE int64_t alb_pow_i64(int64_t a, int64_t b) {
   return (int64_t)power;
 }
 
+// alb_hermite_f32, alb_hermite_f64, alb_hermite_e_f32, alb_hermite_e_f64, alb_laguerre_f32, alb_laguerre_f64, alb_legendre_f32, alb_legendre_f64: orthogonal polynomials of degree trunc(n) by their recurrences.
+#define ALB_POLYNOMIAL(name, T, first, step, limited) \
+  ALB_INLINE T name(T x, T n) { \
+    if (!((n > -1) & (n < 0x1p63))) return 0; \
+    const int64_t degree = (int64_t)n; \
+    if (limited && degree > (sizeof(T) == 4 ? 128 : 512)) return (T)NAN; \
+    if (degree == 0) return 1; \
+    T p = 1, q = first; \
+    for (int64_t k = 1; k < degree && q == q; ++k) { const T r = step; p = q; q = r; } \
+    return q; \
+  }
+ALB_POLYNOMIAL(alb_hermite_f32, float, x + x, ALB_FMA(x + x, q, -((float)(2 * k) * p)), 1)
+ALB_POLYNOMIAL(alb_hermite_f64, double, x + x, ALB_FMAD(x + x, q, -((double)(2 * k) * p)), 1)
+ALB_POLYNOMIAL(alb_hermite_e_f32, float, x, ALB_FMA(x, q, -((float)k * p)), 1)
+ALB_POLYNOMIAL(alb_hermite_e_f64, double, x, ALB_FMAD(x, q, -((double)k * p)), 1)
+ALB_POLYNOMIAL(alb_laguerre_f32, float, 1 - x, ALB_FMA((float)(2 * k) + (1 - x), q, -((float)k * p)) / (float)(k + 1), 0)
+ALB_POLYNOMIAL(alb_laguerre_f64, double, 1 - x, ALB_FMAD((double)(2 * k) + (1 - x), q, -((double)k * p)) / (double)(k + 1), 0)
+ALB_POLYNOMIAL(alb_legendre_f32, float, x, ALB_FMA((float)(2 * k + 1) * x, q, -((float)k * p)) / (float)(k + 1), 0)
+ALB_POLYNOMIAL(alb_legendre_f64, double, x, ALB_FMAD((double)(2 * k + 1) * x, q, -((double)k * p)) / (double)(k + 1), 0)
+
 // alb_div_i64, alb_rem_i64: C's integer division with a value where C has none: by zero 0, by -1 it wraps.
 ALB_INLINE int64_t alb_div_i64(int64_t a, int64_t b) {
   return b == 0 ? 0 : (b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b);

@@ -26,6 +26,9 @@ PRELUDE = "exp exp2 log log2 log10 log1p expm1 erf tanh sin cos tan sinh cosh".s
 LIBM = "acos acosh asin asinh atan atanh cbrt ceil floor sqrt trunc round".split()  # noqa: SIM905
 
 
+POLYNOMIALS = ("hermite", "hermite_e", "laguerre", "legendre")
+
+
 def _float_functions() -> dict[str, str]:
     table: dict[str, str] = {}
     for name in PRELUDE:
@@ -39,6 +42,7 @@ def _float_functions() -> dict[str, str]:
         "pow": ("alb_pow_f32({0}, {1})", "pow({0}, {1})"),
         "erfc": ("erfcf({0})", "erfc({0})"),
         "lgamma": ("alb_lgamma_f32({0})", "alb_lgamma_f64({0})"),
+        **{n: (f"alb_{n}_f32({{0}}, {{1}})", f"alb_{n}_f64({{0}}, {{1}})") for n in POLYNOMIALS},
         "powf": ("alb_pow_f32({0}, {1})", "pow({0}, {1})"),
         "atan2": ("atan2f({0}, {1})", "atan2({0}, {1})"),
         "copysign": ("copysignf({0}, {1})", "copysign({0}, {1})"),

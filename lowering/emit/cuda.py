@@ -63,6 +63,7 @@ def _float_functions() -> dict[str, str]:
     table: dict[str, str] = {}
     forms = {name: (f"{c}f({{0}})", f"{c}({{0}})", 1) for name, c in device_math.UNARY.items()}
     forms |= {name: (f"{c}f({{0}}, {{1}})", f"{c}({{0}}, {{1}})", 2) for name, c in device_math.BINARY.items()}
+    forms |= {n: (f"alb_{n}({{0}}, {{1}})", f"alb_{n}({{0}}, {{1}})", 2) for n in device_math.POLYNOMIALS}
     forms["fma"] = ("fmaf({0}, {1}, {2})", "fma({0}, {1}, {2})", 3)
     forms["maxnum"] = ("fmaxf({0}, {1})", "fmax({0}, {1})", 2)
     forms["minnum"] = ("fminf({0}, {1})", "fmin({0}, {1})", 2)

@@ -51,6 +51,22 @@ ALB_DEVICE long long alb_pow_i64(long long a, long long b) {
   return (long long)power;
 }
 
+// alb_hermite, alb_hermite_e, alb_laguerre, alb_legendre: orthogonal polynomials of degree trunc(n) by their recurrences
+#define ALB_POLYNOMIAL(name, first, step, limited) \
+  template <class T> ALB_DEVICE T name(T x, T n) { \
+    if (!(n > -1 && n < (T)9223372036854775808.0f)) return 0; \
+    const long long degree = (long long)n; \
+    if (limited && degree > (sizeof(T) == 4 ? 128 : 512)) return (T)0 / (T)0; \
+    if (degree == 0) return 1; \
+    T p = 1, q = first; \
+    for (long long k = 1; k < degree && q == q; ++k) { const T r = step; p = q; q = r; } \
+    return q; \
+  }
+ALB_POLYNOMIAL(alb_hermite, x + x, fma(x + x, q, -((T)(2 * k) * p)), 1)
+ALB_POLYNOMIAL(alb_hermite_e, x, fma(x, q, -((T)k * p)), 1)
+ALB_POLYNOMIAL(alb_laguerre, 1 - x, fma((T)(2 * k) + (1 - x), q, -((T)k * p)) / (T)(k + 1), 0)
+ALB_POLYNOMIAL(alb_legendre, x, fma((T)(2 * k + 1) * x, q, -((T)k * p)) / (T)(k + 1), 0)
+
 // alb_bits: the bits of a value read as another type of its size
 template <class To, class From> ALB_DEVICE To alb_bits(From value) {
   static_assert(sizeof(To) == sizeof(From), "a bitcast keeps the size");

@@ -41,6 +41,9 @@ UNARY = {
 
 BINARY = {"powf": "pow", "atan2": "atan2", "copysign": "copysign", "mod": "fmod", "fmod": "fmod"}
 
+POLYNOMIALS = ("hermite", "hermite_e", "laguerre", "legendre")
+"""Functions that the preludes have under alb_<name> for every float type."""
+
 SYNONYMS = {"round_even": "roundeven", "pow": "powf", "abs": "absf"}
 """Names that hlir ops spell, beside those of the math dialect."""
 

@@ -62,6 +62,7 @@ def _float_functions() -> dict[str, str]:
     table: dict[str, str] = {}
     forms = {name: (f"{_function(c)}({{0}})", 1) for name, c in device_math.UNARY.items()}
     forms |= {name: (f"{_function(c)}({{0}}, {{1}})", 2) for name, c in device_math.BINARY.items()}
+    forms |= {n: (f"alb_{n}({{0}}, {{1}})", 2) for n in device_math.POLYNOMIALS}
     forms["fma"] = ("fma({0}, {1}, {2})", 3)
     forms["maxnum"] = ("fmax({0}, {1})", 2)
     forms["minnum"] = ("fmin({0}, {1})", 2)

@@ -34,6 +34,22 @@ inline long alb_pow_i64(long a, long b) {
   return (long)power;
 }
 
+// alb_hermite, alb_hermite_e, alb_laguerre, alb_legendre: orthogonal polynomials of degree trunc(n) by their recurrences
+#define ALB_POLYNOMIAL(name, first, step, limited) \
+  template <class T> T name(T x, T n) { \
+    if (!(n > -1 && n < (T)9223372036854775808.0f)) return 0; \
+    const long degree = (long)n; \
+    if (limited && degree > (sizeof(T) == 4 ? 128 : 512)) return (T)0 / (T)0; \
+    if (degree == 0) return 1; \
+    T p = 1, q = first; \
+    for (long k = 1; k < degree && q == q; ++k) { const T r = step; p = q; q = r; } \
+    return q; \
+  }
+ALB_POLYNOMIAL(alb_hermite, x + x, fma(x + x, q, -((T)(2 * k) * p)), 1)
+ALB_POLYNOMIAL(alb_hermite_e, x, fma(x, q, -((T)k * p)), 1)
+ALB_POLYNOMIAL(alb_laguerre, 1 - x, fma((T)(2 * k) + (1 - x), q, -((T)k * p)) / (T)(k + 1), 0)
+ALB_POLYNOMIAL(alb_legendre, x, fma((T)(2 * k + 1) * x, q, -((T)k * p)) / (T)(k + 1), 0)
+
 // AlbAdd, AlbMul, AlbMax, AlbMin, AlbAnd, AlbOr: what joins two values of a reduction
 struct AlbAdd { template <class T> static T of(T a, T b) { return a + b; } };
 struct AlbMul { template <class T> static T of(T a, T b) { return a * b; } };
