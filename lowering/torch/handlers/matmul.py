@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
+from ....dialects.dtype import F32, F64, I1, I32
 from ....dialects.hlir.builder import GraphBuilder
 from ....dialects.hlir.elementwise import AddOp, MulOp
 from ....dialects.hlir.index_map import IndexMap
@@ -23,6 +24,8 @@ Dims = tuple[Expr, ...]
 def product(b: GraphBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """torch.matmul: batched, with broadcasting of batch dims, and vectors as rows or columns."""
     left, right = tensor_of(lhs), tensor_of(rhs)
+    if left.dtype.is_bool and right.dtype.is_bool:  # or over and
+        return b.cast(product(b, b.cast(lhs, I32), b.cast(rhs, I32)), I1)
     rows, columns = left.dims[-2:-1], right.dims[-1:] if right.rank > 1 else ()
     batch = _broadcast_batch(left.dims[:-2], right.dims[:-2])
     space = ShapeAttr.get((*batch, *rows, *columns, left.dims[-1]))
@@ -57,13 +60,19 @@ def matrix_product(first: str, second: str) -> Handler:
 
 
 def product_plus(bias: str, first: str, second: str) -> Handler:
-    """beta bias + alpha (first @ second), summed before the one rounding. With beta = 0 the bias is not read."""
+    """beta bias + alpha (first @ second), summed before the one rounding.
+
+    With beta = 0 the bias is not read, and with alpha = 0 nor are the factors, as BLAS has it: eager gives narrow
+    floats and batches to other kernels, which multiply by 0.
+    """
 
     def handler(call: Call) -> SSAValue:
-        compute = call.dtype.compute
+        compute = I32 if call.dtype.is_bool else call.dtype.compute
         lhs, rhs = (call.b.cast(call.tensor(name), compute) for name in (first, second))
         value = _scaled(call, product(call.b, lhs, rhs), "alpha")
         base = call.tensor(bias)
+        if call.number("alpha") == 0 and call.dtype in (F32, F64) and not first.startswith("batch"):
+            value = call.b.constant(0, tensor_of(value))
         if call.number("beta") != 0:
             scaled = _scaled(call, call.b.cast(base, compute), "beta")
             value = call.b.emit(AddOp, [value, call.b.broadcast(scaled, tensor_of(value).dims)])

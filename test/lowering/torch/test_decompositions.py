@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from albumen.lowering.torch.decompositions.resampling import BYTES_BICUBIC, BYTES_BILINEAR
 from albumen.lowering.torch.decompositions.table import DECOMPOSITIONS
 
 pytestmark = pytest.mark.torch
@@ -81,13 +82,6 @@ def test_embedding_bag_gradient(mode: int, padding: int) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_embedding_renorm(norm: float, dtype: torch.dtype) -> None:
     check("embedding_renorm", normal(6, 4, dtype=dtype) * 2, T([[1, 1], [5, 0]]), 1.5, norm)
-
-
-def test_trilinear() -> None:
-    args = ([1, 3], [0], [1, 2], [2, 3])
-    check("_trilinear", normal(4, 3), normal(5, 3, 2, seed=1), normal(4, 2, seed=2), *args)
-    whole = [torch.randint(-9, 9, shape) for shape in ((4, 3), (5, 3, 2), (4, 2))]
-    check("_trilinear", *whole, *args)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, inf])
@@ -162,3 +156,66 @@ def test_fractional_max_pool(dtype: torch.dtype) -> None:
     check("fractional_max_pool2d_backward", torch.ones_like(y), x, [2, 3], [5, 4], places)
     solid, samples = normal(2, 2, 6, 9, 7, dtype=dtype), torch.rand(2, 2, 3, dtype=dtype)
     check("fractional_max_pool3d", solid, [2, 2, 3], [3, 5, 4], samples)
+
+
+UPSAMPLED = [((9, 8), (5, 6)), ((4, 5), (9, 13)), ((7, 6), (7, 3)), ((40, 3), (4, 1))]
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize(("sizes", "output"), UPSAMPLED)
+def test_antialiased(mode: str, align: bool, sizes: tuple[int, int], output: tuple[int, int]) -> None:
+    name = f"_upsample_{mode}2d_aa"
+    for x in (normal(2, 3, *sizes), normal(2, 3, *sizes, dtype=torch.float32)):
+        check(name, x, output, align, None, None)
+        check(name, x.to(memory_format=torch.channels_last), output, align, 1.3, None)
+    check(name, torch.randint(0, 256, (2, 3, *sizes), dtype=torch.uint8), output, align, None, None)
+    check(f"{name}_backward", normal(2, 3, *output), output, (2, 3, *sizes), align, None, None)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("scale", [None, 1.7])
+@pytest.mark.parametrize(("sizes", "output"), UPSAMPLED)
+def test_upsampling_gradients(
+    sizes: tuple[int, int], output: tuple[int, int], scale: float | None, dtype: torch.dtype
+) -> None:
+    flat, solid = (2, 3, *sizes), (2, 3, 4, *sizes)
+    grad, wide = normal(2, 3, *output, dtype=dtype), normal(2, 3, 5, *output, dtype=dtype)
+    for align in (False, True):
+        check("upsample_bilinear2d_backward", grad, output, flat, align, scale, None)
+        check("upsample_bicubic2d_backward", grad, output, flat, align, scale, scale)
+        check("upsample_linear1d_backward", grad[..., 0], output[:1], flat[:3], align, scale)
+        check("upsample_trilinear3d_backward", wide, (5, *output), solid, align, None, scale, scale)
+    for name in ("upsample_nearest", "_upsample_nearest_exact"):
+        check(f"{name}1d_backward", grad[..., 0], output[:1], flat[:3], scale)
+        check(f"{name}2d_backward", grad, output, flat, scale, scale)
+        check(f"{name}3d_backward", wide, (5, *output), solid, None, scale, scale)
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize(("sizes", "output"), UPSAMPLED)
+def test_bytes(mode: str, align: bool, sizes: tuple[int, int], output: tuple[int, int]) -> None:
+    """uint8 has no decomposition in the table: eager's are composite, and replaced in the graph that dynamo gives."""
+    run = {"bilinear": BYTES_BILINEAR, "bicubic": BYTES_BICUBIC}[mode]
+    for channels in (3, 5):
+        x = torch.randint(0, 256, (2, channels, *sizes), dtype=torch.uint8)
+        expected = torch.nn.functional.interpolate(x, output, mode=mode, align_corners=align)
+        torch.testing.assert_close(run(x, output, align), expected)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("mask_type", [None, 0, 1, 2])
+def test_transformer_encoder_layer(mask_type: int | None, norm_first: bool) -> None:
+    n, t, e = 2, 5, 16
+    shapes = [(3 * e, e), (3 * e,), (e, e), (e,), (e,), (e,), (e,), (e,), (8, e), (8,), (e, 8), (e,)]
+    w = [normal(*s, seed=i, dtype=torch.float32) for i, s in enumerate(shapes)]
+    masks = {0: (t, t), 1: (n, t), 2: (n, 4, t, t)}
+    mask = None
+    if mask_type is not None:
+        mask = torch.rand(masks[mask_type], generator=torch.Generator().manual_seed(0)) > 0.6
+        mask[..., 0] = False
+    src = normal(n, t, e, seed=99, dtype=torch.float32)
+    for use_gelu in (False, True):
+        settings = (use_gelu, norm_first, 1e-5)
+        check("_transformer_encoder_layer_fwd", src, e, 4, *w[:4], *settings, *w[4:], mask, mask_type)
