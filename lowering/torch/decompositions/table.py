@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from . import distances, embedding_bags, fractional_pooling, grid_sampling, pooling, products, resampling, transformers
+from . import (
     attention_gradients,
     distances,
+    elimination,
     embedding_bags,
     foreach,
     fractional_pooling,
@@ -16,33 +17,33 @@ from . import distances, embedding_bags, fractional_pooling, grid_sampling, pool
     grid_sampling,
     order_statistics,
     pooling,
+    reflections,
+    resampling,
     searching,
     statistics,
     strided_memory,
+    transformers,
+    triangular,
 )
 
 MODULES = (
-    distances,
-    embedding_bags,
-    fractional_pooling,
-    grid_sampling,
-    pooling,
-    products,
-    resampling,
-    transformers,
-)
     attention_gradients,
     distances,
+    elimination,
     embedding_bags,
     foreach,
-    gradients,
     fractional_pooling,
+    gradients,
     grid_sampling,
     order_statistics,
     pooling,
+    reflections,
+    resampling,
     searching,
     statistics,
     strided_memory,
+    transformers,
+    triangular,
 )
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(

@@ -1,0 +1,123 @@
+"""Cholesky factors and triangular systems, row after row: computed in f64, rounded once. Matrices have at most LARGEST
+rows; larger ones are left to the importer, which refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+LARGEST = 32
+"""Every row is a few ops of the graph."""
+
+
+def is_small(a: Tensor, *more: Tensor) -> bool:
+    """Whether all matrices have a fixed, small number of rows and columns, and are of real floats."""
+    sizes = [size for x in (a, *more) for size in x.shape[-2:]]
+    return a.is_floating_point() and all(isinstance(size, int) and size <= LARGEST for size in sizes)
+
+
+def columns_first(x: Tensor) -> Tensor:
+    """The matrices as LAPACK leaves them, column after column in memory."""
+    return x.mT.contiguous().mT
+
+
+def cholesky_factor(a: Tensor) -> tuple[Tensor, Tensor]:
+    """(L with L L^T = a, the number of the first pivot that is not positive or 0); only the lower half of a is read."""
+    n = a.shape[-1]
+    rows = torch.arange(n, device=a.device)
+    info = torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
+    factor = torch.zeros_like(a[..., :0])
+    for k in range(n):
+        column = a[..., :, k : k + 1] - factor @ factor[..., k : k + 1, :].mT
+        pivot = column[..., k : k + 1, :]
+        column = torch.where((rows >= k).unsqueeze(-1), column / pivot.sqrt(), 0.0)
+        factor = torch.cat([factor, column], -1)
+        info = torch.where((info == 0) & ~(pivot[..., 0, 0] > 0), k + 1, info)
+    return factor, info.to(torch.int32)
+
+
+def solved(a: Tensor, b: Tensor, *, upper: bool, unit: bool = False) -> Tensor:
+    """x with a x = b for a triangular a, of which the other half is not read."""
+    n = a.shape[-1]
+    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    b = b.expand(*batch, *b.shape[-2:])
+    known: list[Tensor] = []
+    for k in reversed(range(n)) if upper else range(n):
+        row = b[..., k : k + 1, :]
+        if known:
+            others = a[..., k : k + 1, k + 1 :] if upper else a[..., k : k + 1, :k]
+            row = row - others @ torch.cat(known[::-1] if upper else known, -2)
+        known.append(row if unit else row / a[..., k : k + 1, k : k + 1])
+    return torch.cat(known[::-1] if upper else known, -2) if known else torch.zeros_like(b)
+
+
+def linalg_cholesky_ex(self: Tensor, *, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    """The Cholesky factor, lower or upper, and which minor is not positive definite."""
+    if check_errors or not is_small(self):
+        return NotImplemented
+    factor, info = cholesky_factor((self.mT if upper else self).to(torch.float64))
+    factor = factor.to(self.dtype)
+    return (factor.contiguous().mT if upper else columns_first(factor)), info
+
+
+def linalg_solve_triangular(
+    self: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """X with A X = B, or X A = B."""
+    if not is_small(self, B):
+        return NotImplemented
+    a, b = self.to(torch.float64), B.to(torch.float64)
+    if left:
+        return columns_first(solved(a, b, upper=upper, unit=unitriangular).to(self.dtype))
+    return solved(a.mT, b.mT, upper=not upper, unit=unitriangular).to(self.dtype).contiguous().mT
+
+
+def triangular_solve(
+    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Tensor, Tensor]:
+    """X with A X = self or A^T X = self, and a copy of A."""
+    if not is_small(self, A):
+        return NotImplemented
+    a, b = A.to(torch.float64), self.to(torch.float64)
+    if transpose:
+        a, upper = a.mT, not upper
+    x = solved(a, b, upper=upper, unit=unitriangular).to(self.dtype)
+    batch = x.shape[:-2]
+    return columns_first(x), columns_first(A.expand(*batch, *A.shape[-2:]))
+
+
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """X with L L^T X = self for a Cholesky factor L, or its transpose."""
+    if not is_small(self, input2):
+        return NotImplemented
+    factor = input2.to(torch.float64)
+    lower = factor.mT if upper else factor
+    half = solved(lower, self.to(torch.float64), upper=False)
+    return columns_first(solved(lower.mT, half, upper=True).to(self.dtype))
+
+
+def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of L L^T."""
+    if not is_small(self):
+        return NotImplemented
+    factor = self.to(torch.float64)
+    lower = factor.mT if upper else factor
+    half = solved(lower, torch.eye(self.shape[-1], dtype=lower.dtype, device=self.device), upper=False)
+    return columns_first((half.mT @ half).to(self.dtype))
+
+
+DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
+    {
+        aten.linalg_cholesky_ex.default: linalg_cholesky_ex,
+        aten.linalg_solve_triangular.default: linalg_solve_triangular,
+        aten.triangular_solve.default: triangular_solve,
+        aten.cholesky_solve.default: cholesky_solve,
+        aten.cholesky_inverse.default: cholesky_inverse,
+    }
+)
