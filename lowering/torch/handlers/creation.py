@@ -19,11 +19,11 @@ from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
 from ..promotion import number_tensor
 from ..symbolic_float import FloatExpr
-from .copying import check_device
+from .copying import ignore_placement
 
 
 def _ignore_placement(call: Call) -> None:
-    check_device(call, call.device)
+    ignore_placement(call)
     call.ignore("dtype", "names")
     if "memory_format" in call.argument_names:
         call.ignore("memory_format")
@@ -154,6 +154,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         **{f"aten.{name}.default": filled(1) for name in ("ones", "ones_like", "new_ones")},
         "aten.empty.memory_format": filled(0),
         "aten.empty_permuted.default": filled(0),
+        "aten._efficientzerotensor.default": filled(0),
         "aten.empty_strided.default": filled(0),
         "aten.new_empty_strided.default": filled(0),
         "aten.full.default": full,

@@ -1,0 +1,142 @@
+"""Gradients of ops that read elements at computed places or move them: each element's gradient goes back to where the
+element was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .precision import computed
+
+aten = torch.ops.aten
+
+CUBIC = -0.75
+"""The parameter of eager's cubic interpolation."""
+
+Tap = tuple[Tensor, Tensor | None]
+"""Where each element along a dim was read, and the weight it was read with (None: 1)."""
+
+
+def _returned(grad: Tensor, dim: int, size: int, taps: Sequence[Tap]) -> Tensor:
+    """The gradient along one dim of a tensor of `size` elements there."""
+    shape = list(grad.shape)
+    shape[dim] = size
+    total = grad.new_zeros(shape)
+    for places, weights in taps:
+        part = grad if weights is None else grad * weights.reshape([-1] + [1] * (grad.dim() - 1 - dim))
+        total = aten.index_add.default(total, dim, places, part)
+    return total
+
+
+def replication_pad(grad: Tensor, x: Tensor, padding: Sequence[int]) -> Tensor:
+    """Every element outside goes back to the edge that was repeated."""
+    total = computed(grad)
+    for number in range(len(padding) // 2):
+        dim = x.dim() - 1 - number
+        places = torch.arange(grad.shape[dim], device=grad.device) - padding[2 * number]
+        total = _returned(total, dim, x.shape[dim], [(places.clamp(0, x.shape[dim] - 1), None)])
+    return total.to(grad.dtype)
+
+
+def _cubic_weights(t: Tensor) -> list[Tensor]:
+    def near(x: Tensor) -> Tensor:
+        return ((CUBIC + 2) * x - (CUBIC + 3)) * x * x + 1
+
+    def far(x: Tensor) -> Tensor:
+        return ((CUBIC * x - 5 * CUBIC) * x + 8 * CUBIC) * x - 4 * CUBIC
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+
+
+def _scale(size: int, count: int, align_corners: bool, given: float | None) -> float:
+    if align_corners:
+        return (size - 1) / (count - 1) if count > 1 else 0.0
+    return 1 / given if given is not None and given > 0 else size / count
+
+
+def upsample_bicubic(
+    grad: Tensor,
+    output_size: Sequence[int],
+    input_size: Sequence[int],
+    align_corners: bool,
+    scales_h: float | None = None,
+    scales_w: float | None = None,
+) -> Tensor:
+    """Each element goes back to the sixteen that it was interpolated from."""
+    total = computed(grad)
+    for dim, given in ((3, scales_w), (2, scales_h)):
+        size, count = input_size[dim], output_size[dim - 2]
+        scale = _scale(size, count, align_corners, given)
+        here = torch.arange(count, device=grad.device).to(total.dtype)
+        place = scale * here if align_corners else scale * (here + 0.5) - 0.5
+        first = place.floor()
+        weights = _cubic_weights((place - first).clamp(0, 1))
+        taps = [((first.long() + k - 1).clamp(0, size - 1), weights[k]) for k in range(4)]
+        total = _returned(total, dim, size, taps)
+    return total.to(grad.dtype)
+
+
+def masked_scatter(grad: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The gradients at the places of the mask in order, then zeros."""
+    count = 1
+    for size in sizes:
+        count *= size
+    chosen = mask.expand(grad.shape).reshape(-1)
+    places = torch.where(chosen, chosen.long().cumsum(0) - 1, count)
+    result = grad.new_zeros(count + 1)
+    return aten.scatter.src(result, 0, places.clamp(0, count), grad.reshape(-1))[:count].reshape(list(sizes))
+
+
+def transposed_convolution(
+    grad: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    bias_sizes: Sequence[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> Any:
+    """A transposed convolution is the gradient of a convolution, whose own gradients are these; a plain one is left
+    whole."""
+    rank = grad.dim() - 2
+    step = [stride[i if len(stride) > 1 else 0] for i in range(rank)]
+    extra = [output_padding[i if len(output_padding) > 1 else 0] for i in range(rank)]
+    if not transposed or any(a >= b for a, b in zip(extra, step, strict=True)):
+        return NotImplemented
+    rest = (stride, padding, dilation, False, [0] * rank, groups)
+    results: list[Tensor | None] = [None, None, None]
+    if output_mask[0]:
+        results[0] = aten.convolution.default(grad, weight, None, *rest)
+    if output_mask[1]:
+        results[1] = aten.convolution_backward.default(x, grad, weight, None, *rest, [False, True, False])[1]
+    if output_mask[2]:
+        results[2] = grad.sum([0, *range(2, grad.dim())])
+    return tuple(results)
+
+
+def native_dropout(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """grad mask scale; of floats, the scaled mask is rounded first, as the noise is that eager's dropout keeps."""
+    if grad.is_floating_point():
+        return grad * (mask.type_as(grad) * scale)
+    return grad * mask * scale
+
+
+DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
+    {
+        aten.replication_pad1d_backward.default: replication_pad,
+        aten.replication_pad2d_backward.default: replication_pad,
+        aten.replication_pad3d_backward.default: replication_pad,
+        aten.upsample_bicubic2d_backward.default: upsample_bicubic,
+        aten.masked_scatter_backward.default: masked_scatter,
+        aten.convolution_backward.default: transposed_convolution,
+        aten.native_dropout_backward.default: native_dropout,
+    }
+)
