@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, SSAValue
@@ -18,7 +19,7 @@ from ...dialects.hlir.scalar import Scalar
 from ...dialects.hlir.view import ViewOp
 from ...dialects.loop import CheckIndexOp, LoadOp, StoreOp
 from ...dialects.op import TensorOp, tensor_of
-from ...dialects.sym.bounds import proves_less, proves_nonnegative
+from ...dialects.sym.bounds import proves_less, proves_nonnegative, simplify
 from ...dialects.sym.expr import Expr, index
 from ...dialects.sym.substitute import index_numbers
 from .index_code import INDEX, IndexCode
@@ -26,6 +27,9 @@ from .reads import At, Key, Reader, inside_pad, parts_of_concat
 from .scalar_ops import cast, constant, element_type, from_index, scalar_op
 from .scope import Scope
 from .stored import Stored
+
+Part: TypeAlias = tuple[SSAValue, At]
+"""A part of a concat and the index in it."""
 
 
 @dataclass
@@ -104,7 +108,8 @@ class ValueCode:
         if isinstance(op, PadOp):
             return self._remember(key, scope, self._pad(op, at, scope))
         if isinstance(op, ConcatOp):
-            return self._remember(key, scope, self._concat(op, at, 0, scope))
+            parts = list(zip(op.operands, parts_of_concat(op, at), strict=True))
+            return self._remember(key, scope, self._concat(op, at, parts, scope))
         return self._remember(key, scope, self._create(op, at, scope))
 
     def _create(self, op: TensorOp, at: At, scope: Scope) -> SSAValue:
@@ -168,21 +173,24 @@ class ValueCode:
         outside.run(scf.YieldOp(constant(outside.add, op.value.data)))
         return self._branch(condition, op, home, blocks)
 
-    def _concat(self, op: ConcatOp, at: At, first: int, scope: Scope) -> SSAValue:
-        """The element from part `first` or a later one."""
-        part, inner = op.operands[first], parts_of_concat(op, at)[first]
-        axis = op.axis.data
+    def _concat(self, op: ConcatOp, at: At, parts: Sequence[Part], scope: Scope) -> SSAValue:
+        """The element from one of these parts, found by halves so that code nests no deeper than it must."""
+        (first, inner), axis = parts[0], op.axis.data
+        if len(parts) == 1:
+            return self.value(first, inner, scope)
+        left, right = parts[: len(parts) // 2], parts[len(parts) // 2 :]
+        length = simplify(inner[axis] - right[0][1][axis], self.code.bounds)
+        if proves_less(inner[axis], length, self.code.bounds):
+            return self._concat(op, at, left, scope)
+        if proves_nonnegative(right[0][1][axis], self.code.bounds):
+            return self._concat(op, at, right, scope)
         home = scope.home({n for e in inner for n in index_numbers(e)})
-        last = first == len(op.operands) - 1
-        extent = tensor_of(part).dims[axis]
-        if last or proves_less(inner[axis], extent, self.code.bounds):
-            return self.value(part, inner, scope)
-        limit = self.code.emit(extent, home)
+        limit = self.code.emit(length, home)
         condition = home.add(arith.CmpiOp(self.code.emit(inner[axis], home), limit, "slt"))
         blocks = [Block(), Block()]
-        here, beyond = (home.inner(block, guard=True) for block in blocks)
-        here.run(scf.YieldOp(self.value(part, inner, here)))
-        beyond.run(scf.YieldOp(self._concat(op, at, first + 1, beyond)))
+        for block, half in zip(blocks, (left, right), strict=True):
+            inside = home.inner(block, guard=True)
+            inside.run(scf.YieldOp(self._concat(op, at, half, inside)))
         return self._branch(condition, op, home, blocks)
 
     def store(self, stored: Stored, scope: Scope) -> None:
