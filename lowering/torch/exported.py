@@ -48,6 +48,7 @@ KEPT_WHOLE = (
     aten.addcmul.default,
     aten.addr.default,
     aten.linalg_cross.default,
+    aten.logit.default,
 )
 """Composite ops that torch would decompose, and hlir keeps."""
 

@@ -17,7 +17,7 @@ def _is_before(x: Tensor, value: Tensor, right: bool) -> Tensor:
     return ~((x > value) if right else (x >= value))
 
 
-def _search(rows: Tensor, values: Tensor, right: bool, sorter: Tensor | None) -> Tensor:
+def search(rows: Tensor, values: Tensor, right: bool, sorter: Tensor | None) -> Tensor:
     """Where each value belongs in its row, or in the only one. As many steps as the row's length has bits."""
     extent = rows.size(-1)
     low, high = torch.zeros_like(values, dtype=torch.int64), torch.full_like(values, extent, dtype=torch.int64)
@@ -56,7 +56,7 @@ def search_sorted(
     rows = sorted_sequence
     values = self if isinstance(self, Tensor) else torch.full([], self, dtype=rows.dtype, device=rows.device)
     scalar = values.dim() == 0 and rows.dim() > 1
-    found = _search(rows, values.reshape(1) if scalar else values, right or side == "right", sorter)
+    found = search(rows, values.reshape(1) if scalar else values, right or side == "right", sorter)
     return _typed(found.reshape(values.shape) if scalar else found, out_int32)
 
 
@@ -64,7 +64,7 @@ def bucketize(self: Tensor | float, boundaries: Tensor, *, out_int32: bool = Fal
     """`search_sorted` in one row, where dtypes may differ."""
     values = self if isinstance(self, Tensor) else torch.full([], self, dtype=boundaries.dtype)
     common = torch.promote_types(values.dtype, boundaries.dtype)
-    return _typed(_search(boundaries.to(common), values.to(common), right, None), out_int32)
+    return _typed(search(boundaries.to(common), values.to(common), right, None), out_int32)
 
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(

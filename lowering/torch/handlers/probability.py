@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from xdsl.ir import SSAValue
+
 from ....dialects.dtype import F64
-from ..call import Handler
+from ..call import Call, Handler
 from . import special_coefficients as table
 from .terms import Term, polynomial, unary, when
 
@@ -53,10 +55,22 @@ def ndtri(y0: Term) -> Term:
     return when(y0.equals(0.0), -math.inf, when(y0.equals(1.0), math.inf, value))
 
 
+def logit(call: Call) -> SSAValue:
+    """ln(x / (1 - x)) of self, which `eps` keeps in [eps, 1 - eps]. Eager rounds after each step."""
+    b, eps = call.b, call.value("eps")
+    x = Term(b, b.cast(call.tensor("self"), call.dtype))
+    if eps is not None:
+        low = x.lift(float(eps))
+        high = 1.0 - low
+        x = when(x < low, low, when(x > high, high, x))
+    return (x / (1.0 - x)).log().value
+
+
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "aten.special_erfcx.default": unary(erfcx, dtype=F64),
         "aten.special_log_ndtr.default": unary(log_ndtr, dtype=F64),
+        "aten.logit.default": logit,
         "aten.special_ndtri.default": unary(ndtri),
     }
 )
