@@ -4,7 +4,7 @@ copies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +23,9 @@ from .compilation import compile_imported, device_of, resolved_options
 from .decompositions.table import DECOMPOSITIONS
 from .exported import KEPT_WHOLE
 from .function import placeholders_of
-from .fx import traced_tensors
+from .fx import graph_tensors
+from .interpolation import substitute
+from .recompiles import tell_recompile
 from .traced import import_traced
 
 aten = torch.ops.aten
@@ -63,6 +65,10 @@ TAKEN_APART = (
 """What training needs and torch's core table leaves whole."""
 
 
+MODES = ("default", "reduce-overhead")
+"""A program on a GPU is always launched as one graph, so the second is what the first does anyway."""
+
+
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """torch's core decompositions without the ops that are imported whole."""
     table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
@@ -83,13 +89,25 @@ def albumen_backend(
     """The backend that the entry point of `torch_dynamo_backends` names. `options` are the fields of `CompileOptions`.
 
     Raises:
-        OptionError: an unknown option, or a `mode`, which only Inductor has.
+        OptionError: an unknown option, or a `mode` that asks for what is never done.
     """
-    if mode not in (None, "default"):
-        raise OptionError(f"mode={mode!r} is not known", hint="leave it out, and pass options={...}")
-    device = device_of(value for value in example_inputs if isinstance(value, torch.Tensor))
+    if mode not in (None, *MODES):
+        hint = f"use one of {', '.join(MODES)}, and options={{...}} for anything else"
+        raise OptionError(f"mode={mode!r} has no counterpart: no kernels are timed", hint=hint)
+    device = device_of([*_tensors(example_inputs), *_tensors(_examples(graph_module))])
     resolved_options(options, device)  # a wrong option is an error before anything is traced
+    tell_recompile()
+    substitute(graph_module)
     return aot_functions(graph_module, example_inputs, GraphCompiler(options, source_names(graph_module)))
+
+
+def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
+    return [value for value in values if isinstance(value, torch.Tensor)]
+
+
+def _examples(graph_module: GraphModule) -> list[Any]:
+    """The fake values in dynamo's graph, which show where the tensors lie that it makes."""
+    return [node.meta.get("example_value") for node in graph_module.graph.nodes]
 
 
 def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], compiler: GraphCompiler) -> Any:
@@ -148,8 +166,7 @@ class GraphCompiler:
 
     def compile(self, graph_module: GraphModule, static_inputs: Sequence[int], names: Sequence[str]) -> Any:
         """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""
-        placeholders = placeholders_of(graph_module.graph)
-        device = device_of(tensor for node in placeholders for tensor in traced_tensors(node))
+        device = device_of(graph_tensors(graph_module.graph))
         options = resolved_options(self.options, device)
         random = options.random or "eager"
         imported = import_traced(graph_module, names=names, static_inputs=static_inputs, random=random)

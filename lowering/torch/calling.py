@@ -19,7 +19,8 @@ from .artifact_layout import with_logical_layouts
 from .binding import SymbolBinding
 from .function import ImportedGraph, InputSlot
 from .input_memory import with_copies
-from .outputs import Source, needs_symbols, output_function
+from .outputs import Give, Source, needs_symbols, output_function
+from .returned import OutputSlot
 from .weight_memory import BoundTensors, Call
 
 Take = Callable[[list[Any]], list[Any]]
@@ -53,6 +54,7 @@ class LoadedGraph:
         self.program.limit_threads(torch.get_num_threads())
         self._given = [slot for slot in imported.inputs if slot.name not in self._bound.values]
         self._offset = offset
+        self._device = device
         self._binding = SymbolBinding(imported, offset)
         self._call = self._caller()
 
@@ -84,9 +86,11 @@ class LoadedGraph:
         return lambda values: give(values, call(take(values)))
 
     def _copied_positions(self) -> list[tuple[int, int]]:
-        """(number among the inputs of a call, place among the values) of what is written but not dense."""
+        """(number among the inputs of a call, place among the values) of what is written into a copy."""
         written, offset = self._written_names(), self._offset
-        slots = [(at, slot) for at, slot in enumerate(self._given) if slot.name in written and not slot.dense]
+        slots = [
+            (at, slot) for at, slot in enumerate(self._given) if slot.name in written and not self._is_direct(slot)
+        ]
         return [(at, slot.placeholder - offset) for at, slot in slots]
 
     def _take(self) -> Take | None:
@@ -94,14 +98,14 @@ class LoadedGraph:
         slots, offset = self._given, self._offset
         if any(slot.draw is not None for slot in slots):
             return self._take_and_draw(slots)
-        if all(slot.dense and slot.divisor == 1 for slot in slots):
+        if all(slot.dense and slot.divisor == 1 and not self._lies_elsewhere(slot) for slot in slots):
             positions = [slot.placeholder - offset for slot in slots]
             if positions == list(range(self.imported.placeholders - offset)):
                 return None
             if len(positions) > 1:
                 pick = itemgetter(*positions)
                 return lambda values: list(pick(values))
-        return lambda values: [_value(slot, values[slot.placeholder - offset]) for slot in slots]
+        return lambda values: [self._value(slot, values[slot.placeholder - offset]) for slot in slots]
 
     def _take_and_draw(self, slots: Sequence[InputSlot]) -> Take:
         """The same where some inputs are drawn: in the order of the slots, which is that of the graph."""
@@ -113,20 +117,43 @@ class LoadedGraph:
             taken: list[Any] = []
             for slot in slots:
                 if slot.draw is None:
-                    taken.append(_value(slot, values[slot.placeholder - offset]))
+                    taken.append(self._value(slot, values[slot.placeholder - offset]))
                 else:
                     state = None if slot.draw.state is None else values[slot.draw.state - offset]
-                    taken.append(slot.draw.make(symbols, state))
+                    taken.append(slot.draw.make(symbols, state).to(self._device))
             return taken
 
         return take
 
+    def _lies_elsewhere(self, slot: InputSlot | OutputSlot) -> bool:
+        return slot.device is not None and slot.device.type != self._device.type
+
+    def _is_direct(self, slot: InputSlot) -> bool:
+        return slot.dense and not self._lies_elsewhere(slot)
+
+    def _value(self, slot: InputSlot, value: Any) -> Any:
+        if slot.role == "scalar":
+            quotient, rest = divmod(int(value), slot.divisor)
+            if rest:
+                hint = "pass such a number, or compile the model for numbers like this one"
+                raise ShapeError(f"input {slot.name!r} is {value}, expected a multiple of {slot.divisor}", hint=hint)
+            return quotient
+        value = value.to(self._device) if self._lies_elsewhere(slot) else value
+        return value if slot.dense else value.contiguous()
+
+    def _output(self, slot: OutputSlot) -> Give:
+        """How one output is made, on the device where torch says it lies."""
+        give = output_function(slot, self._source(slot.alias))
+        if slot.alias is not None or not self._lies_elsewhere(slot):
+            return give
+        return lambda values, results, symbols: give(values, results, symbols).to(slot.device)
+
     def _give(self) -> Callable[[list[Any], tuple[Any, ...]], Sequence[Any]] | None:
         """Program outputs -> returned values; None where they are the same tuple."""
         slots, binding = self.imported.outputs, self._binding
-        if all(slot.result == i and slot.alias is None and slot.geometry is None for i, slot in enumerate(slots)):
+        if all(self._is_result(slot, number) for number, slot in enumerate(slots)):
             return None
-        functions = [output_function(slot, self._source(slot.alias)) for slot in slots]
+        functions = [self._output(slot) for slot in slots]
         if any(needs_symbols(slot) for slot in slots):
 
             def give(values: list[Any], results: tuple[Any, ...]) -> Sequence[Any]:
@@ -135,6 +162,10 @@ class LoadedGraph:
 
             return give
         return lambda values, results: [function(values, results, {}) for function in functions]
+
+    def _is_result(self, slot: OutputSlot, number: int) -> bool:
+        whole = slot.alias is None and slot.geometry is None
+        return whole and slot.result == number and not self._lies_elsewhere(slot)
 
     def _source(self, argument: int | None) -> Source | None:
         """Where the tensor of an argument is found in a call: bound, or among the values."""
@@ -149,7 +180,7 @@ class LoadedGraph:
 
 
 def _copying_back(call: Call, take: Take, copied: Sequence[tuple[int, int]]) -> Call:
-    """The call on values, of which some are copied because they are not dense, and written."""
+    """The call on values, of which some are copied because of where or how they lie, and written."""
 
     def copying(values: list[Any]) -> tuple[Any, ...]:
         args = take(values)
@@ -161,13 +192,3 @@ def _copying_back(call: Call, take: Take, copied: Sequence[tuple[int, int]]) -> 
         return results
 
     return copying
-
-
-def _value(slot: InputSlot, value: Any) -> Any:
-    if slot.role == "scalar":
-        quotient, rest = divmod(int(value), slot.divisor)
-        if rest:
-            hint = "pass such a number, or compile the model for numbers like this one"
-            raise ShapeError(f"input {slot.name!r} is {value}, expected a multiple of {slot.divisor}", hint=hint)
-        return quotient
-    return value if slot.dense else value.contiguous()

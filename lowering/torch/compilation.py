@@ -30,14 +30,16 @@ TARGET_OF_DEVICE = {"cpu": "c", "cuda": "cuda", "mps": "metal"}
 
 
 def device_of(tensors: Iterable[torch.Tensor]) -> torch.device:
-    """The one device of the tensors; no tensors at all means the CPU.
+    """The device that a program on these tensors runs on: theirs, or the accelerator's where some lie on the CPU, which
+    are then moved there and back. No tensors at all means the CPU.
 
     Raises:
-        UnsupportedError: there are several.
+        UnsupportedError: there are several accelerators.
     """
-    found = list(dict.fromkeys(t.device for t in tensors))
+    every = dict.fromkeys(t.device for t in tensors)
+    found = [device for device in every if device.type != "cpu"]
     if len(found) > 1:
-        names = [str(device) for device in found]
+        names = [str(device) for device in every]
         raise UnsupportedError(
             "the program's tensors lie on several devices", names, hint="move them to one", stage="import"
         )

@@ -11,6 +11,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
+from ...dialects.errors import UnsupportedError
 from ...runtime.artifact import Artifact, write_artifact
 from ...runtime.errors import LaunchError, LayoutError
 from ...runtime.program import Program
@@ -20,6 +21,7 @@ from .calling import LoadedGraph
 from .compilation import compile_imported, device_of, resolved_options
 from .exported import import_exported, state_names, weights_of
 from .function import ImportedGraph
+from .fx import graph_tensors
 from .input_memory import refusing_overlap
 from .model_state import ModelState
 from .weight_memory import in_memory_order
@@ -51,11 +53,17 @@ def compile_model(
     tensors = [t for t in pytree.tree_leaves((args, kwargs or {})) if isinstance(t, torch.Tensor)]
     tensors += [*model.parameters(), *model.buffers()]
     device = device_of(tensors)
+    places = list(dict.fromkeys(str(t.device) for t in tensors))
+    if len(places) > 1:
+        message = "the model and its arguments lie on several devices"
+        raise UnsupportedError(message, places, hint="move them to one", stage="import")
     chosen = resolved_options(options, device)
     examples, named = without_shared_memory((tuple(args), dict(kwargs or {})))
     with torch.no_grad():
         program = torch.export.export(model, examples, named, dynamic_shapes=dynamic_shapes)
-    return compile_program(program, chosen, device, progress, model)
+    placed = device if tensors else device_of(graph_tensors(program.graph))
+    chosen = chosen if placed == device else resolved_options(options, placed)
+    return compile_program(program, chosen, placed, progress, model)
 
 
 def compile_program(

@@ -39,7 +39,7 @@ class InputSlot:
     """Where an argument of the program comes from: a placeholder's value, or a constant of the graph.
 
     `order` lists the dims of the tensor from the outermost in memory; a tensor that is not dense must be copied first.
-    The value of a scalar is divided by `divisor`. What `draw` says is drawn at each call.
+    The value of a scalar is divided by `divisor`. A tensor lies on `device`. What `draw` says is drawn at each call.
     """
 
     name: str
@@ -50,6 +50,7 @@ class InputSlot:
     constant: torch.Tensor | None = None
     divisor: int = 1
     draw: Draw | None = None
+    device: torch.device | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,9 @@ class FunctionImporter:
         type_ = tensor_type([dims[i] for i in kept], dtype)
         self.argument_of[node] = len(self.parameters)
         self.parameters.append(Parameter(type_, role, self._unique(name)))
-        self.slots.append(InputSlot(self.parameters[-1].name, role, position, kept, order is not None, constant))
+        self.slots.append(
+            InputSlot(self.parameters[-1].name, role, position, kept, order is not None, constant, device=val.device)
+        )
         argument = self.block.insert_arg(type_, len(self.block.args))
         self.importer.values[node] = self.importer.b.permute(argument, inverse(kept))
 
@@ -142,7 +145,9 @@ class FunctionImporter:
         kept = tuple(range(len(draw.dims))) if order is None else order
         type_ = tensor_type([draw.dims[i] for i in kept], element_type(draw.dtype))
         self.parameters.append(Parameter(type_, "input", self._unique(name)))
-        self.slots.append(InputSlot(self.parameters[-1].name, "input", -1, kept, order is not None, draw=draw))
+        self.slots.append(
+            InputSlot(self.parameters[-1].name, "input", -1, kept, order is not None, draw=draw, device=draw.device)
+        )
         argument = self.block.insert_arg(type_, len(self.block.args))
         return self.importer.b.permute(argument, inverse(kept))
 

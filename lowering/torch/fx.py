@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
-from torch.fx import Node
+from torch.fx import Graph, Node
 
 
 def overload_of(node: Node) -> Any:
@@ -50,6 +50,11 @@ def traced_results(node: Node) -> list[Any]:
 def traced_tensors(node: Node) -> list[torch.Tensor]:
     """The fake tensors among the results of a node."""
     return [part for part in traced_results(node) if isinstance(part, torch.Tensor)]
+
+
+def graph_tensors(graph: Graph) -> list[torch.Tensor]:
+    """The fake tensors of all nodes of a graph."""
+    return [tensor for node in graph.nodes for tensor in traced_tensors(node)]
 
 
 def known_size(size: torch.SymInt | torch.SymFloat) -> int | float | None:

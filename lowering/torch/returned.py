@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
+import torch
 from torch.fx import Node
 from xdsl.ir import SSAValue
 
@@ -28,7 +29,8 @@ class OutputSlot:
     follows from sizes, or a Python value.
 
     `alias` is the argument that eager's output shares memory with. `geometry` are the sizes, strides and start of the
-    view that the output is of that argument, or without one of the result; None where it is the whole.
+    view that the output is of that argument, or without one of the result; None where it is the whole. A tensor lies on
+    `device`.
     """
 
     result: int = -1
@@ -37,6 +39,7 @@ class OutputSlot:
     value: Any = None
     alias: int | None = None
     geometry: Geometry | None = None
+    device: torch.device | None = None
 
 
 class ReturnedValues:
@@ -76,7 +79,7 @@ class ReturnedValues:
         slots: list[OutputSlot] = []
         for node, value in zip(nodes, values, strict=True):
             if isinstance(value, SSAValue):
-                slots.append(self._slot(node, next(numbers, -1), uses))
+                slots.append(replace(self._slot(node, next(numbers, -1), uses), device=traced(node).device))
             else:
                 slots.append(self._number(node, value))
         return slots

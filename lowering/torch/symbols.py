@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import lcm
 from typing import Any, cast
 
@@ -150,13 +151,21 @@ class SymbolTable:
             difference = self.lift(left) - self.lift(right)
             if difference.as_int() != 0:
                 self.guards.append((difference, "=="))
-        for bigger, smaller, strict in _orderings(facts):
+        self.guards += [(guard, "==") for guard in map(self._one_of, facts) if guard is not None]
+        for bigger, smaller, strict in _orderings([fact for fact in facts if self._one_of(fact) is None]):
             self._require(self.lift(bigger) - self.lift(smaller) - int(strict))
         differences = [self.lift(left) - self.lift(right) for left, right in _relations(facts, sympy.Ne)]
         for _ in range(2):  # excluding one end of a range can put another excluded value at the end
             differences = [d for d in differences if not self._excluded(d)]
         self.holes += differences
         self.guards = [(e, r) for e, r in dict.fromkeys(self.guards) if not (r == ">=" and self._proved(e))]
+
+    def _one_of(self, fact: Any) -> Expr | None:
+        """What is 0 if one of several equations holds: the product of their differences; None for any other fact."""
+        if not isinstance(fact, sympy.Or) or not all(isinstance(part, sympy.Eq) for part in fact.args):
+            return None
+        pairs = _relations(cast("Sequence[Any]", fact.args), sympy.Eq)
+        return reduce(lambda a, b: a * b, [self.lift(left) - self.lift(right) for left, right in pairs])
 
     def _proved(self, difference: Expr) -> bool:
         return proves_nonnegative(difference, self.bounds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sympy
 import torch
 from torch.fx import GraphModule, Node
 
@@ -58,6 +59,7 @@ def _symbols(placeholders: Sequence[Node]) -> SymbolTable:
     if environment is None:
         return SymbolTable([], {})
     guards = [environment.replace(guard.expr) for guard in environment.guards]
+    guards = [guard for guard in guards if not isinstance(guard, sympy.Or)]  # no kernel relies on one of several facts
     try:
         return SymbolTable(traced_symbols(placeholders), environment.var_to_range, guards)
     except UnsupportedNodeError as error:

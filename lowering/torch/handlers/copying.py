@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import torch
 from xdsl.ir import SSAValue
 
 from ..call import Call, Handler
-from ..unsupported import UnsupportedNodeError
 
 
 def same(call: Call) -> SSAValue:
@@ -25,17 +23,18 @@ def clone(call: Call) -> SSAValue:
 
 
 def convert(call: Call) -> SSAValue:
-    """The value in another dtype, on the same device."""
-    check_device(call, call.tensor_device("self"))
+    """The value in another dtype."""
+    ignore_placement(call)
     call.ignore("dtype", "non_blocking", "memory_format", "copy")
     return call.b.cast(call.tensor("self"), call.dtype)
 
 
-def check_device(call: Call, here: torch.device) -> None:
-    """Consumes the arguments that say where and how memory lies; refuses another device or a sparse layout."""
-    target: Any = call.value("device") if "device" in call.argument_names else None
-    if target is not None and torch.device(target).type != here.type:
-        raise UnsupportedNodeError(f"moves a tensor from {here} to {target}")
+def ignore_placement(call: Call) -> None:
+    """Consumes the arguments that say where and how memory lies; refuses a sparse layout.
+
+    A program runs on one device; inputs are brought there, and outputs to where torch says they lie.
+    """
+    call.ignore("device")
     if "layout" in call.argument_names:
         call.require("layout", None, torch.strided)
     call.ignore("pin_memory")

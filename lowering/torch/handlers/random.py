@@ -22,14 +22,14 @@ from ..call import Call, Handler
 from ..draws import Distribution
 from ..promotion import number_tensor
 from ..unsupported import UnsupportedNodeError
-from .copying import check_device
+from .copying import ignore_placement
 from .views import slice_view
 
 NORMAL, UNIFORM, INTEGERS = Distribution.NORMAL, Distribution.UNIFORM, Distribution.INTEGERS
 
 
 def _ignore_placement(call: Call) -> None:
-    check_device(call, call.device)
+    ignore_placement(call)
     call.ignore("dtype", "self", "size", "memory_format")
     if "generator" in call.argument_names and call.raw("generator") is not None:
         raise UnsupportedNodeError("draws from a generator of its own; only the default generator is supported")
