@@ -14,69 +14,15 @@ from .precision import computed
 
 aten = torch.ops.aten
 
-CUBIC = -0.75
-"""The parameter of eager's cubic interpolation."""
-
-Tap = tuple[Tensor, Tensor | None]
-"""Where each element along a dim was read, and the weight it was read with (None: 1)."""
-
-
-def _returned(grad: Tensor, dim: int, size: int, taps: Sequence[Tap]) -> Tensor:
-    """The gradient along one dim of a tensor of `size` elements there."""
-    shape = list(grad.shape)
-    shape[dim] = size
-    total = grad.new_zeros(shape)
-    for places, weights in taps:
-        part = grad if weights is None else grad * weights.reshape([-1] + [1] * (grad.dim() - 1 - dim))
-        total = aten.index_add.default(total, dim, places, part)
-    return total
-
 
 def replication_pad(grad: Tensor, x: Tensor, padding: Sequence[int]) -> Tensor:
     """Every element outside goes back to the edge that was repeated."""
     total = computed(grad)
     for number in range(len(padding) // 2):
         dim = x.dim() - 1 - number
-        places = torch.arange(grad.shape[dim], device=grad.device) - padding[2 * number]
-        total = _returned(total, dim, x.shape[dim], [(places.clamp(0, x.shape[dim] - 1), None)])
-    return total.to(grad.dtype)
-
-
-def _cubic_weights(t: Tensor) -> list[Tensor]:
-    def near(x: Tensor) -> Tensor:
-        return ((CUBIC + 2) * x - (CUBIC + 3)) * x * x + 1
-
-    def far(x: Tensor) -> Tensor:
-        return ((CUBIC * x - 5 * CUBIC) * x + 8 * CUBIC) * x - 4 * CUBIC
-
-    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
-
-
-def _scale(size: int, count: int, align_corners: bool, given: float | None) -> float:
-    if align_corners:
-        return (size - 1) / (count - 1) if count > 1 else 0.0
-    return 1 / given if given is not None and given > 0 else size / count
-
-
-def upsample_bicubic(
-    grad: Tensor,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    align_corners: bool,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
-) -> Tensor:
-    """Each element goes back to the sixteen that it was interpolated from."""
-    total = computed(grad)
-    for dim, given in ((3, scales_w), (2, scales_h)):
-        size, count = input_size[dim], output_size[dim - 2]
-        scale = _scale(size, count, align_corners, given)
-        here = torch.arange(count, device=grad.device).to(total.dtype)
-        place = scale * here if align_corners else scale * (here + 0.5) - 0.5
-        first = place.floor()
-        weights = _cubic_weights((place - first).clamp(0, 1))
-        taps = [((first.long() + k - 1).clamp(0, size - 1), weights[k]) for k in range(4)]
-        total = _returned(total, dim, size, taps)
+        places = (torch.arange(grad.shape[dim], device=grad.device) - padding[2 * number]).clamp(0, x.shape[dim] - 1)
+        shape = [x.shape[dim] if i == dim else size for i, size in enumerate(total.shape)]
+        total = aten.index_add.default(grad.new_zeros(shape, dtype=total.dtype), dim, places, total)
     return total.to(grad.dtype)
 
 
@@ -134,7 +80,6 @@ DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
         aten.replication_pad1d_backward.default: replication_pad,
         aten.replication_pad2d_backward.default: replication_pad,
         aten.replication_pad3d_backward.default: replication_pad,
-        aten.upsample_bicubic2d_backward.default: upsample_bicubic,
         aten.masked_scatter_backward.default: masked_scatter,
         aten.convolution_backward.default: transposed_convolution,
         aten.native_dropout_backward.default: native_dropout,

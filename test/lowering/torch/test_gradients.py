@@ -27,12 +27,6 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
         aten.replication_pad2d_backward,
         (torch.randn(1, 1, 8, 9).bfloat16(), torch.randn(1, 1, 4, 5).bfloat16(), [2] * 4),
     ),
-    *(
-        (aten.upsample_bicubic2d_backward, (torch.randn(2, 3, *out), list(out), [2, 3, 5, 4], corners, *scales))
-        for out in ((9, 7), (3, 4), (1, 1))
-        for corners in (False, True)
-        for scales in ((None, None), (1.8, 1.75))
-    ),
     (aten.masked_scatter_backward, (torch.randn(3, 4), torch.rand(3, 4) > 0.5, [2, 8])),
     (aten.masked_scatter_backward, (torch.randn(3, 4), torch.zeros(3, 4, dtype=torch.bool), [12])),
     (aten.masked_scatter_backward, (torch.randn(3, 4), torch.ones(3, 4, dtype=torch.bool), [12])),
