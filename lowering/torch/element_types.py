@@ -29,6 +29,25 @@ DTYPE_OF_TORCH: Mapping[torch.dtype, DType] = MappingProxyType(
 )
 TORCH_OF_NAME: Mapping[str, torch.dtype] = MappingProxyType({dtype.name: t for t, dtype in DTYPE_OF_TORCH.items()})
 
+SCALAR_NAMES: Mapping[DType, str] = MappingProxyType(
+    {
+        I1: "Bool",
+        I8: "Char",
+        U8: "Byte",
+        I16: "Short",
+        U16: "UInt16",
+        I32: "Int",
+        I64: "Long",
+        F16: "Half",
+        BF16: "BFloat16",
+        F32: "Float",
+        F64: "Double",
+        F8E4M3FN: "Float8_e4m3fn",
+        F8E5M2: "Float8_e5m2",
+    }
+)
+"""What torch's messages call an element type."""
+
 
 def element_type(dtype: torch.dtype) -> DType:
     """The element type of a torch dtype.

@@ -26,7 +26,7 @@ from .locations import node_location
 from .random_states import repeated_call, state_of
 from .randomness import Randomness
 from .symbols import SymbolTable
-from .unsupported import UnsupportedNodeError
+from .unsupported import EagerRaisesError, UnsupportedNodeError
 
 WITHOUT_EFFECT = (
     "aten._assert_tensor_metadata.default",  # torch checked these facts while tracing
@@ -41,6 +41,8 @@ class Failures:
     """What could not be imported so far; importing goes on to find the rest."""
 
     items: dict[str, None] = field(default_factory=dict[str, None])
+    raised: EagerRaisesError | None = None
+    """The first error of eager's own, which counts when nothing is missing."""
 
     def add(self, node: Node, reason: str) -> None:
         """Notes one node."""
@@ -48,7 +50,7 @@ class Failures:
         self.items[f"{_target_name(node)}{f' at {where}' if where else ''}: {reason}"] = None
 
     def check(self) -> None:
-        """Raises UnsupportedError if anything failed."""
+        """Raises UnsupportedError if anything failed, else the error that eager raises."""
         if self.items:
             raise UnsupportedError(
                 "the program uses what Albumen does not support",
@@ -56,6 +58,8 @@ class Failures:
                 hint="change these lines of the model, or compile the parts around them",
                 stage="import",
             )
+        if self.raised is not None:
+            raise self.raised
 
 
 def _target_name(node: Node) -> str:
@@ -96,6 +100,8 @@ class GraphImporter:
         else:
             try:
                 self.values[node] = self._value(node, val)
+            except EagerRaisesError as error:
+                self.failures.raised = self.failures.raised or error
             except (UnsupportedNodeError, TypeRuleError) as error:
                 self.failures.add(node, error.reason if isinstance(error, UnsupportedNodeError) else error.message)
             except ZeroDivisionError:

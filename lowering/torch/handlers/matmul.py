@@ -16,7 +16,9 @@ from ....dialects.hlir.types import ShapeAttr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, index
 from ..call import Call, Handler
+from ..element_types import SCALAR_NAMES
 from ..promotion import number_tensor
+from ..unsupported import EagerRaisesError
 
 Dims = tuple[Expr, ...]
 
@@ -54,6 +56,9 @@ def matrix_product(first: str, second: str) -> Handler:
 
     def handler(call: Call) -> SSAValue:
         lhs, rhs = call.tensor(first), call.tensor(second)
+        if tensor_of(lhs).dtype != tensor_of(rhs).dtype:
+            types = " != ".join(SCALAR_NAMES[tensor_of(x).dtype] for x in (lhs, rhs))
+            raise EagerRaisesError(RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {types}"))
         return product(call.b, lhs, rhs)
 
     return handler

@@ -15,6 +15,8 @@ from ....dialects.hlir.types import MapAttr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import index
 from ..call import Call, Handler
+from ..element_types import SCALAR_NAMES
+from ..unsupported import EagerRaisesError
 from .indexing import gather_elements, is_empty
 from .terms import Term, when
 
@@ -25,6 +27,9 @@ def scan(combine: str) -> Handler:
     def handler(call: Call) -> SSAValue:
         if "dtype" in call.argument_names:
             call.ignore("dtype")
+        if combine == "log_add_exp" and not call.dtype.is_float:
+            kind = SCALAR_NAMES[call.dtype]
+            raise EagerRaisesError(NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'"))
         x = call.b.cast(call.tensor("self"), call.dtype)
         rank = tensor_of(x).rank
         axis = call.axis("dim", rank)

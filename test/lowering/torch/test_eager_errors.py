@@ -1,0 +1,49 @@
+"""What eager raises whatever the values are is what a compiled call raises; what is missing is still said first."""
+
+# torch's own types are partly unknown.
+# pyright: basic
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import albumen
+from albumen.dialects.errors import CompileError
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        (lambda a, b: torch.mm(a, b), (torch.ones(2, 2), torch.ones(2, 2, dtype=torch.bfloat16))),
+        (lambda a, b: a @ b + 1, (torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2))),
+        (lambda a: torch.logcumsumexp(a, 0), (torch.zeros((), dtype=torch.uint8),)),
+        (lambda a: torch.logcumsumexp(a, 0), (torch.zeros(3, dtype=torch.bool),)),
+    ],
+)
+def test_errors_of_eager(function: Callable[..., Any], inputs: tuple[torch.Tensor, ...]) -> None:
+    with pytest.raises(Exception) as eager:
+        function(*inputs)
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    for _ in range(2):
+        with pytest.raises(eager.type) as found:
+            compiled(*inputs)
+        assert found.type is eager.type
+
+
+class Product(torch.nn.Module):
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.mm(a, b)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_exported_programs() -> None:
+    """Without a call to raise it, the error is one of the compile."""
+    with pytest.raises(CompileError, match="eager raises RuntimeError here: expected m1 and m2"):
+        albumen.compile(Product(), (torch.ones(2, 2), torch.ones(2, 2, dtype=torch.bfloat16)))
