@@ -25,8 +25,12 @@ HEAD = """(sort T)
 (function dims-of (T) String :no-merge)
 (function dtype-of (T) String :no-merge)"""
 
-RUN = "(run-schedule (seq (run main) (saturate (run push)) (saturate (run types))))"
-"""One iteration: every rule once, those that push to their end, then the types of what is new."""
+RUN = "(run-schedule (seq (run main) (repeat 8 (run push)) (saturate (run types))))"
+"""One iteration: every rule once, those that push up to eight times, then the types of what is new.
+
+Pushing has no end of its own where values are views of one another, until Python has said which views compose to none;
+by then eight rounds have made few terms. A chain of more than eight ops is pushed through by the next iterations.
+"""
 
 _NAME = re.compile(r"\((hlir_\w+|kernel_\w+)")
 

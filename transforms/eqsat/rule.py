@@ -65,7 +65,7 @@ class Rule:
     dtypes: tuple[str, ...] = ()
     """Element types of which a program must have one for the rule to match; none: any program."""
     pushes: bool = False
-    """Whether the rule moves an op inwards, so that it comes to an end by itself and one iteration runs it to there."""
+    """Whether the rule moves an op inwards, or ends that: one iteration runs it several times over."""
 
     def texts(self) -> list[tuple[str, str]]:
         """Name and egglog text without ruleset: the demands for the oracles, then the rule itself."""

@@ -51,8 +51,23 @@ THROUGH_CONTRACTION = rewrite(
 )
 
 RULES: tuple[Rule, ...] = (
-    rewrite("view of view", view("m", "t", view("n", "u", "x")), view("c", "t", "x"), Ask("c", "compose", "m n t")),
-    rewrite("identity view", view("m", "t", "x"), "x", Ask("ok", "is-identity", "m t d"), where="(= d (dims-of x))"),
+    # These two push, though they move nothing: two reshapes that undo each other, with an elementwise op on one of them,
+    # can be pushed through it for ever, unless the two are known to be none.
+    rewrite(
+        "view of view",
+        view("m", "t", view("n", "u", "x")),
+        view("c", "t", "x"),
+        Ask("c", "compose", "m n t"),
+        pushes=True,
+    ),
+    rewrite(
+        "identity view",
+        view("m", "t", "x"),
+        "x",
+        Ask("ok", "is-identity", "m t d"),
+        where="(= d (dims-of x))",
+        pushes=True,
+    ),
     rewrite(
         "view of constant",
         view("m", "t", pattern(ConstantOp, ["v", "u"], [])),
