@@ -225,11 +225,11 @@ STEPS = (pointwise, pointwise, pointwise, choice, cast, reduction, reduction, vi
 
 @st.composite
 def programs(draw: Any) -> Program:
-    """A program of two to nine steps that returns up to three of its values."""
+    """A program of four to ten steps that returns up to three of its values."""
     size = draw(st.sampled_from((1, 2, 5, 16)))
     g = Growing(draw, size, np.random.default_rng(draw(st.integers(0, 2**16))))
     g.pool.append(g.input(tensor_type(g.shape(), draw(st.sampled_from(DTYPES)))))
-    for _ in range(draw(st.integers(2, 9))):
+    for _ in range(draw(st.integers(4, 10))):
         draw(st.sampled_from(STEPS))(g)
     results = list(dict.fromkeys([g.pool[-1], *draw(st.lists(st.sampled_from(g.pool), max_size=2))]))
     g.block.add_op(ReturnOp(*results))

@@ -59,4 +59,4 @@ def check_on(target: str, program: Program) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", list(COUNTS))
 def test_text_of_a_target(target: str, slice_seed: str, full: bool) -> None:
-    holds(lambda program: check_on(target, program), programs(), COUNTS[target][full], slice_seed, target)
+    holds(lambda program: check_on(target, program), programs(), COUNTS[target][full], slice_seed, target, shrink=full)

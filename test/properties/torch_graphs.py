@@ -220,11 +220,11 @@ def attempt(made: Step, values: Sequence[torch.Tensor]) -> torch.Tensor | None:
 
 @st.composite
 def torch_programs(draw: Any) -> TorchProgram:
-    """A program of up to nine steps."""
+    """A program of up to ten steps."""
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
     inputs = [tensor(draw, rng) for _ in range(draw(st.integers(1, 3)))]
     program, values = TorchProgram(inputs), list(inputs)
-    for _ in range(draw(st.integers(2, 9))):
+    for _ in range(draw(st.integers(4, 10))):
         found = step(draw, values)
         if found is not None:
             program.steps.append(found[0])
