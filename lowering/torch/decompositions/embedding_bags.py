@@ -108,6 +108,29 @@ def embedding_bag_dense_backward(
     return table.index_add(0, indices, rows).to(grad.dtype)
 
 
+def embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor:
+    """The dense gradient of the table; NotImplemented for a sparse one."""
+    if sparse:
+        return NotImplemented
+    if offset2bag.size(0) != indices.size(0):
+        offset2bag = bag_numbers(offsets, offsets.size(0), indices.size(0))
+    rest = (num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx)
+    return embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, *rest)
+
+
 def per_sample_weights_backward(
     grad: Tensor,
     weight: Tensor,
@@ -142,6 +165,7 @@ DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {
         aten._embedding_bag.default: embedding_bag,
         aten._embedding_bag_forward_only.default: embedding_bag,
+        aten._embedding_bag_backward.default: embedding_bag_backward,
         aten._embedding_bag_dense_backward.default: embedding_bag_dense_backward,
         aten._embedding_bag_per_sample_weights_backward.default: per_sample_weights_backward,
         aten.embedding_renorm.default: embedding_renorm,

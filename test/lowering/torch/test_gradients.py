@@ -14,6 +14,7 @@ import torch.nn.functional as F
 
 from albumen.lowering.torch.decompositions.attention_gradients import gradients
 from albumen.lowering.torch.decompositions.gradients import DECOMPOSITIONS
+from albumen.lowering.torch.decompositions.table import DECOMPOSITIONS as TABLE
 
 pytestmark = pytest.mark.torch
 aten = torch.ops.aten
@@ -71,6 +72,18 @@ def test_gradients_are_those_of_the_op(op: Any, args: tuple[Any, ...]) -> None:
         )
 
 
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize(("mode", "spatial"), [(0, 2), (1, 2), (2, 2), (0, 3), (1, 3)])
+def test_grid_sampling(mode: int, spatial: int, padding: int, corners: bool) -> None:
+    x = torch.randn(2, 3, *(4, 5, 3)[:spatial])
+    grid = torch.rand(2, *(6, 7, 2)[:spatial], spatial) * 3 - 1.5
+    grad = torch.randn(2, 3, *grid.shape[1:-1])
+    op = getattr(aten, f"grid_sampler_{spatial}d_backward").default
+    args = (grad, x, grid, mode, padding, corners, [True, True])
+    torch.testing.assert_close(TABLE[op](*args), op(*args), rtol=1e-4, atol=1e-4)
+
+
 def test_what_eager_has_no_rule_for_is_left_whole() -> None:
     grad, x, weight = torch.randn(1, 1, 3), torch.randn(1, 1, 5), torch.randn(1, 1, 3)
     rest = ([1], [0], [1], False, [0], 1, [True] * 3)
@@ -101,6 +114,8 @@ FORWARD: dict[str, Callable[..., torch.Tensor]] = {
     "bicubic": lambda x: F.interpolate(x, scale_factor=1.7, mode="bicubic"),
     "transposed": lambda x: F.conv_transpose2d(x, x[:, :, :2, :3].sum(0)[:, None].sin(), stride=2, output_padding=1),
     "masked_scatter": lambda x: torch.zeros_like(x).masked_scatter(x > 0, x * 2),
+    "grid": lambda x: F.grid_sample(x, x[:, :2].permute(0, 2, 3, 1), align_corners=False),
+    "bags": lambda x: F.embedding_bag(torch.arange(10) % 6, x[0, 0], torch.tensor([0, 3, 3, 8]), mode="mean"),
     "dropout": lambda x: F.dropout(x, 0.3),
     "sgn": lambda x: torch.sgn(x) * x,
 }
