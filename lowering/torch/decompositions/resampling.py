@@ -23,7 +23,8 @@ def gathered(x: Tensor, dim: int, taps: Taps) -> tuple[Tensor, Tensor]:
     """x at the taps, with a dim for them after `dim`, and their weights at that shape; 0 where there is no tap."""
     count = len(taps.places[0])
     places = torch.tensor(taps.places, dtype=torch.int64, device=x.device)
-    rows = x.index_select(dim, places.reshape(-1)).unflatten(dim, (len(taps.places), count))
+    split = [*x.shape[:dim], len(taps.places), count, *x.shape[dim + 1 :]]
+    rows = x.index_select(dim, places.reshape(-1)).reshape(split)
     trailing = [1] * (x.dim() - 1 - dim)
     weights = torch.tensor(taps.weights, dtype=x.dtype, device=x.device).reshape([*places.shape, *trailing])
     if taps.ragged:
@@ -58,14 +59,14 @@ def adjoint(grad: Tensor, dim: int, size: int, taps: Taps) -> Tensor:
 
 
 def forward(x: Tensor, output: Sequence[int], kind: Kind, align: bool, scales: Sequence[float | None]) -> Tensor:
-    """x[n, c, ...] at the sizes `output`, the last dim first, each rounded to the dtype."""
-    y, first = x, x.dim() - len(output)
+    """x[n, c, ...] at the sizes `output`, the last dim first; a dim whose size stays is copied, whatever its scale."""
+    y, first = computed(x), x.dim() - len(output)
     for i in reversed(range(len(output))):
+        if x.size(first + i) == output[i]:
+            continue
         taps = kind(x.size(first + i), output[i], align, scales[i], x.dtype in (torch.float64, torch.uint8))
-        if x.dtype == torch.uint8:
-            y = resampled_bytes(y, first + i, taps)
-        else:
-            y = resampled(computed(y), first + i, taps).to(x.dtype)
+        y = (resampled_bytes if x.dtype == torch.uint8 else resampled)(y, first + i, taps)
+    y = y.to(x.dtype)
     return y.contiguous(memory_format=suggest_memory_format(x)) if x.dim() in (4, 5) else y
 
 
@@ -83,13 +84,15 @@ def backward(
         taps = kind(sizes[first + i], output[i], align, scales[i], grad.dtype == torch.float64)
         wide = adjoint(wide, first + i, sizes[first + i], taps)
     result = wide.to(grad.dtype)
-    return result.contiguous(memory_format=suggest_memory_format(grad)) if grad.dim() in (4, 5) else result
+    return result.contiguous(memory_format=suggest_memory_format(grad)) if grad.dim() in (4, 5) else result.contiguous()
 
 
 def smooth(kind: Kind) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """(forward, backward) of a kind that has align_corners."""
 
     def run(x: Tensor, output: Sequence[int], align: bool, *scales: float | None) -> Tensor:
+        if x.device.type == "cpu" and output[-1] == 1 and max(output) > 1 and kind is not linear:
+            return NotImplemented  # eager's CPU kernel repeats its first row there
         return forward(x, output, kind, align, [*scales, None, None, None])
 
     def gradient(
@@ -111,8 +114,8 @@ def stepwise(kind: Kind) -> Callable[..., Tensor]:
 
 _BILINEAR_AA, _BILINEAR_AA_GRADIENT = smooth(antialiased("linear"))
 _BICUBIC_AA, _BICUBIC_AA_GRADIENT = smooth(antialiased("cubic"))
-BYTES_BILINEAR, _LINEAR_GRADIENT = smooth(linear)
-BYTES_BICUBIC, _CUBIC_GRADIENT = smooth(cubic)
+_, _LINEAR_GRADIENT = smooth(linear)
+_, _CUBIC_GRADIENT = smooth(cubic)
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {

@@ -25,7 +25,7 @@ class Taps:
     @property
     def ragged(self) -> bool:
         """Whether some rows have fewer taps than others."""
-        return not all(all(row) for row in self.present)
+        return not all(kept for row in self.present for kept in row)
 
     def as_integers(self) -> tuple[Taps, int]:
         """Weights in units of 2^-precision, for the largest precision at which they fit 16 bits; and that precision.
@@ -54,7 +54,12 @@ def _merged(taps: Taps) -> tuple[list[list[int]], Array]:
 
 def _table(places: Array, weights: Array, present: Array | None = None) -> Taps:
     counted = np.ones(places.shape, np.bool_) if present is None else present
-    return Taps(places.astype(np.int64).tolist(), weights.astype(np.float64).tolist(), counted.tolist())
+    rows = [[bool(kept) for kept in row] for row in counted]
+    return Taps(places.astype(np.int64).tolist(), weights.astype(np.float64).tolist(), rows)
+
+
+def _identity(size: int) -> Taps:
+    return _table(np.arange(size)[:, None], np.ones((size, 1)))
 
 
 def scale_of(size: int, output: int, align: bool, given: float | None, real: type[np.floating[Any]]) -> Any:
@@ -72,7 +77,9 @@ def _sources(size: int, output: int, align: bool, given: float | None, double: b
 
 
 def linear(size: int, output: int, align: bool, given: float | None, double: bool) -> Taps:
-    """The two neighbours, weighted by nearness."""
+    """The two neighbours, weighted by nearness; a size that stays is copied, whatever the scale."""
+    if size == output:
+        return _identity(size)
     source = np.maximum(_sources(size, output, align, given, double), 0)
     below = np.minimum(source.astype(np.int64), size - 1)
     part = np.clip(source - below, 0, 1)
@@ -90,7 +97,9 @@ def cubic(size: int, output: int, align: bool, given: float | None, double: bool
 
 
 def nearest(size: int, output: int, align: bool, given: float | None, double: bool) -> Taps:
-    """The element at floor(place scale), in single precision."""
+    """The element at floor(place scale), in single precision; a size that stays is copied, whatever the scale."""
+    if size == output:
+        return _identity(size)
     return _single(size, output, given, 0.0)
 
 
@@ -136,8 +145,9 @@ def antialiased(kind: str) -> Callable[[int, int, bool, float | None, bool], Tap
         places = first[:, None] + np.arange(count)[None, :]
         present = np.arange(count)[None, :] < length[:, None]
         distance = (places.astype(real) - centre[:, None] + real(0.5)) * inverse
-        weights = np.where(present, kernel(distance), 0)
-        total = weights.sum(1, keepdims=True)
-        return _table(np.minimum(places, size - 1), weights / np.where(total == 0, 1, total), present)
+        weights: Array = np.where(present, kernel(distance), 0)
+        total: Array = weights.sum(1, keepdims=True)
+        shares: Array = weights / np.where(total == 0, 1, total)
+        return _table(np.minimum(places, size - 1), shares, present)
 
     return taps

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import torch
 
-from albumen.lowering.torch.decompositions.resampling import BYTES_BICUBIC, BYTES_BILINEAR
 from albumen.lowering.torch.decompositions.table import DECOMPOSITIONS
+from albumen.lowering.torch.interpolation import interpolate
 
 pytestmark = pytest.mark.torch
 
@@ -158,7 +158,7 @@ def test_fractional_max_pool(dtype: torch.dtype) -> None:
     check("fractional_max_pool3d", solid, [2, 2, 3], [3, 5, 4], samples)
 
 
-UPSAMPLED = [((9, 8), (5, 6)), ((4, 5), (9, 13)), ((7, 6), (7, 3)), ((40, 3), (4, 1))]
+UPSAMPLED = [((9, 8), (5, 6)), ((4, 5), (9, 13)), ((7, 6), (7, 3)), ((3, 40), (1, 4)), ((5, 1), (9, 2))]
 
 
 @pytest.mark.parametrize("align", [False, True])
@@ -196,12 +196,20 @@ def test_upsampling_gradients(
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 @pytest.mark.parametrize(("sizes", "output"), UPSAMPLED)
 def test_bytes(mode: str, align: bool, sizes: tuple[int, int], output: tuple[int, int]) -> None:
-    """uint8 has no decomposition in the table: eager's are composite, and replaced in the graph that dynamo gives."""
-    run = {"bilinear": BYTES_BILINEAR, "bicubic": BYTES_BICUBIC}[mode]
+    """Integer weights, for few channels and for many, which eager has two kernels for."""
     for channels in (3, 5):
         x = torch.randint(0, 256, (2, channels, *sizes), dtype=torch.uint8)
         expected = torch.nn.functional.interpolate(x, output, mode=mode, align_corners=align)
-        torch.testing.assert_close(run(x, output, align), expected)
+        torch.testing.assert_close(interpolate(x, output, mode=mode, align_corners=align), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_extents_that_stay(dtype: torch.dtype) -> None:
+    """A scale of 1.1 leaves 7 elements, which linear modes copy."""
+    for mode, shape in (("linear", (2, 3, 7)), ("bilinear", (2, 3, 7, 20)), ("trilinear", (2, 3, 7, 7, 11))):
+        x = normal(*shape, dtype=dtype)
+        expected = torch.nn.functional.interpolate(x, scale_factor=1.1, mode=mode)
+        torch.testing.assert_close(interpolate(x, scale_factor=1.1, mode=mode), expected)
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
