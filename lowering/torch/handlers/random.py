@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from types import MappingProxyType
 
 import torch
@@ -11,17 +12,20 @@ from xdsl.ir import SSAValue
 
 from ....dialects.dtype import F32, F64, I64
 from ....dialects.hlir.argmax import ArgmaxOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, LessThanOp, MulOp
+from ....dialects.hlir.bitwise import BitAndOp
+from ....dialects.hlir.comparison import BitNotOp, LessEqualOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, LessThanOp, MaximumOp, MulOp
 from ....dialects.hlir.index_map import IndexMap
+from ....dialects.hlir.indexing import CheckIndexOp
 from ....dialects.hlir.ordering import ScanOp, SortOp
-from ....dialects.hlir.reduction import SumOp
+from ....dialects.hlir.reduction import MaxOp, SumOp
 from ....dialects.hlir.types import axes_attr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import constant, index
 from ..call import Call, Handler
 from ..draws import Distribution
 from ..promotion import number_tensor
-from ..unsupported import UnsupportedNodeError
+from ..unsupported import EagerRaisesError, UnsupportedNodeError
 from .copying import ignore_placement
 from .views import slice_view
 
@@ -105,18 +109,37 @@ def bernoulli(call: Call) -> SSAValue:
 
 
 def multinomial(call: Call) -> SSAValue:
-    """Places drawn with the weights along the last dim. Weights that are negative or sum to 0 are not noticed."""
+    """Places drawn with the weights along the last dim; weights that are none are an error of the run."""
     _ignore_placement(call)
-    samples = call.integer("num_samples")
-    if call.flag("replacement") and samples != 1:
-        return _with_replacement(call, call.tensor("self"))
-    x = call.tensor("self")
+    x, samples = call.tensor("self"), call.integer("num_samples")
+    replacement = call.flag("replacement")
+    categories = tensor_of(x).dims[-1].as_int()
+    if not replacement and categories is not None and samples > categories:
+        message = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        raise EagerRaisesError(RuntimeError(message))
+    if replacement and samples != 1:
+        return _with_valid_weights(call, x, _with_replacement(call, x))
     b, axis = call.b, tensor_of(x).rank - 1
     races = b.emit(DivOp, [x, call.draw(Distribution.EXPONENTIAL, 1.0, like=call.fake_argument("self"))])
     if samples == 1:
-        return b.reshape(b.emit(ArgmaxOp, [races], axis=IntAttr(axis)), call.dims)
-    _, places = b.emit_all(SortOp, [races], axis=IntAttr(axis), descending=BoolAttr.from_bool(True))
-    return slice_view(call, places, axis, constant(0), 1, constant(samples))
+        places = b.reshape(b.emit(ArgmaxOp, [races], axis=IntAttr(axis)), call.dims)
+        return _with_valid_weights(call, x, places)
+    _, order = b.emit_all(SortOp, [races], axis=IntAttr(axis), descending=BoolAttr.from_bool(True))
+    return _with_valid_weights(call, x, slice_view(call, order, axis, constant(0), 1, constant(samples)))
+
+
+def _with_valid_weights(call: Call, x: SSAValue, places: SSAValue) -> SSAValue:
+    """The places, if each row of x has finite weights that are not negative, and not only zeros."""
+    b, type_ = call.b, tensor_of(x)
+    axis = type_.rank - 1
+    finite = b.emit(LessThanOp, [x, b.constant(inf, type_)])
+    valid = b.emit(BitAndOp, [finite, b.emit(LessEqualOp, [b.constant(0, type_), x])])
+    wrong = b.emit(MaxOp, [b.cast(b.emit(BitNotOp, [valid]), I64)], axes=axes_attr([axis]))
+    total = b.emit(SumOp, [x], axes=axes_attr([axis]))
+    empty = b.cast(b.emit(EqualOp, [total, b.constant(0, tensor_of(total))]), I64)
+    flags = b.restore_axes(b.emit(MaximumOp, [wrong, empty]), [axis], call.dims)
+    zero = b.constant(0, tensor_of(flags))
+    return b.emit(AddOp, [places, b.emit(CheckIndexOp, [flags, zero], error=StringAttr("value"))])
 
 
 def _with_replacement(call: Call, x: SSAValue) -> SSAValue:

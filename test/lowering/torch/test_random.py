@@ -129,6 +129,22 @@ def test_nan_and_signed_zero_pass_through_dropout() -> None:
     assert torch.equal(found.view(torch.int32), expected.view(torch.int32))
 
 
+@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize("weights", [[1.0, -1.0], [0.0, 0.0], [1.0, float("nan")], [float("inf"), 1.0]])
+def test_weights_that_are_none(weights: list[float], replacement: bool) -> None:
+    run = compiled(lambda p: torch.multinomial(p, 2, replacement))
+    p = torch.tensor([[1.0, 2.0], weights])
+    for function in (lambda p: torch.multinomial(p, 2, replacement), run):
+        with pytest.raises(RuntimeError):
+            function(p)
+    assert run(p[:1].expand(2, 2).clone()).shape == (2, 2)
+
+
+def test_more_samples_than_there_are_without_replacement() -> None:
+    with pytest.raises(RuntimeError, match="cannot sample n_sample"):
+        compiled(lambda p: torch.multinomial(p, 3))(torch.ones(2))
+
+
 def test_sizes_that_change() -> None:
     def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         n = x.shape[0]
