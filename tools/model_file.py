@@ -43,6 +43,14 @@ def import_exported(path: Path) -> ModuleOp:
     return import_file(path)
 
 
+def check_exported(path: Path) -> tuple[bool, str]:
+    """Whether a .pt2 file can be compiled, and a table of what in it cannot."""
+    from ..lowering.torch.exported_file import check_file
+
+    report = check_file(path)
+    return report.ok, str(report)
+
+
 def compile_exported(path: Path, options: CompileOptions, progress: Progress, cache: ObjectCache | None) -> Artifact:
     """The artifact of a .pt2 file, with its weights."""
     from ..lowering.torch.exported_file import compile_file

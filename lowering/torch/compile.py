@@ -24,6 +24,8 @@ from .function import ImportedGraph
 from .fx import graph_tensors
 from .input_memory import refusing_overlap
 from .model_state import ModelState
+from .report import tensors_without_counterpart
+from .unsupported import UnsupportedProgramError
 from .weight_memory import in_memory_order
 from .weights import with_weights
 
@@ -58,6 +60,9 @@ def compile_model(
         message = "the model and its arguments lie on several devices"
         raise UnsupportedError(message, places, hint="move them to one", stage="import")
     chosen = resolved_options(options, device)
+    findings = tensors_without_counterpart(model, args, kwargs or {})
+    if findings:
+        raise UnsupportedProgramError(findings)
     examples, named = without_shared_memory((tuple(args), dict(kwargs or {})))
     with torch.no_grad():
         program = torch.export.export(model, examples, named, dynamic_shapes=dynamic_shapes)

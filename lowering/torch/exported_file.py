@@ -17,6 +17,7 @@ from ..toolchain.object_cache import ObjectCache
 from .artifact_layout import with_logical_layouts
 from .compilation import compile_imported
 from .exported import import_exported, weights_of
+from .report import Report, check_program
 from .weight_memory import in_memory_order
 from .weights import with_weights
 
@@ -41,6 +42,11 @@ def read_program(path: str | os.PathLike[str]) -> ExportedProgram:
 def import_file(path: str | os.PathLike[str]) -> ModuleOp:
     """The graph-level module of a file."""
     return import_exported(read_program(path)).module
+
+
+def check_file(path: str | os.PathLike[str]) -> Report:
+    """What of the program in a file cannot be compiled."""
+    return check_program(read_program(path))
 
 
 def compile_file(

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.fx import Graph, Node
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ...dialects.errors import InternalError, TypeRuleError, UnsupportedError, location_text
+from ...dialects.errors import InternalError, TypeRuleError, location_text
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
@@ -26,7 +27,7 @@ from .locations import node_location
 from .random_states import repeated_call, state_of
 from .randomness import Randomness
 from .symbols import SymbolTable
-from .unsupported import EagerRaisesError, UnsupportedNodeError
+from .unsupported import EagerRaisesError, Finding, UnsupportedNodeError, UnsupportedProgramError
 
 WITHOUT_EFFECT = (
     "aten._assert_tensor_metadata.default",  # torch checked these facts while tracing
@@ -40,26 +41,28 @@ ASSERTION = "aten._assert_scalar.default"
 class Failures:
     """What could not be imported so far; importing goes on to find the rest."""
 
-    items: dict[str, None] = field(default_factory=dict[str, None])
+    findings: list[Finding] = field(default_factory=list[Finding])
     raised: EagerRaisesError | None = None
     """The first error of eager's own, which counts when nothing is missing."""
 
     def add(self, node: Node, reason: str) -> None:
         """Notes one node."""
-        where = location_text(node_location(node))
-        self.items[f"{_target_name(node)}{f' at {where}' if where else ''}: {reason}"] = None
+        self.findings.append(Finding(_target_name(node), reason, location_text(node_location(node))))
 
     def check(self) -> None:
-        """Raises UnsupportedError if anything failed, else the error that eager raises."""
-        if self.items:
-            raise UnsupportedError(
-                "the program uses what Albumen does not support",
-                list(self.items),
-                hint="change these lines of the model, or compile the parts around them",
-                stage="import",
-            )
+        """Raises UnsupportedProgramError if anything failed, else the error that eager raises."""
+        if self.findings:
+            raise UnsupportedProgramError(self.findings)
         if self.raised is not None:
             raise self.raised
+
+
+def _without_overload(node: Node) -> str:
+    """Why a call of something that is no operator of a library is refused."""
+    if isinstance(node.target, HigherOrderOperator):
+        triton = "triton" in node.target.name()
+        return "is a Triton kernel of the model" if triton else "is control flow, or another call of a whole graph"
+    return "is an operator of Python on values that depend on data"
 
 
 def _target_name(node: Node) -> str:
@@ -139,7 +142,7 @@ class GraphImporter:
     def _handled(self, node: Node, random: Randomness) -> Any:
         name = overload_name(node)
         if not name:
-            raise UnsupportedNodeError("is control flow or an operator of Python on values that depend on data")
+            raise UnsupportedNodeError(_without_overload(node))
         handler = HANDLERS.get(name)
         if handler is None:
             raise UnsupportedNodeError("has no counterpart")

@@ -19,7 +19,7 @@ _TORCH = str(Path(torch.__file__).parent) + "/"
 def innermost_frame(stack_trace: str) -> tuple[str, int] | None:
     """File and line of the innermost frame outside torch itself, or of the innermost one if all are torch's."""
     frames = [(match["file"], int(match["line"])) for match in _FRAME.finditer(stack_trace)]
-    outside = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    outside = [frame for frame in frames if not frame[0].startswith((_TORCH, "<"))]
     return (outside or frames)[-1] if frames else None
 
 

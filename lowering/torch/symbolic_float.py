@@ -141,6 +141,8 @@ def float_expression(value: Any, size: Callable[[Any], Expr]) -> FloatExpr:
         return reduce(lambda a, b: FloatExpr(None, found, (a, b)), arguments)
     if value.is_integer:
         return FloatExpr(size(value))
+    if isinstance(value, sympy.Symbol):
+        raise UnsupportedNodeError(f"computes a number {value} that depends on data")
     raise UnsupportedNodeError(f"computes the number {value} from sizes, which has no counterpart")
 
 

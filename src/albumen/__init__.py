@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .lowering.torch.compile import CompiledModel
+    from .lowering.torch.report import Report
     from .runtime.artifact import Entry
     from .runtime.devices.device import Device
     from .runtime.program import Program
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "compile", "load"]
+__all__ = ["__version__", "check", "compile", "load"]
 
 
 def compile(
@@ -34,6 +35,20 @@ def compile(
     from .lowering.torch.compile import compile_model
 
     return compile_model(model, args, kwargs, dynamic_shapes=dynamic_shapes, options=options)
+
+
+def check(
+    model: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+) -> Report:
+    """What of a `torch.nn.Module` called with `args` and `kwargs`, or of a `torch.export.ExportedProgram`, cannot be
+    compiled. The result has `ok` and `rows`, and prints as a table; nothing is compiled."""
+    from .lowering.torch.report import check_model
+
+    return check_model(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
 def load(

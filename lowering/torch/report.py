@@ -1,0 +1,129 @@
+"""What of a model cannot be compiled, all of it at once and before anything is compiled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._dynamo.exc import TorchDynamoException
+from torch._subclasses.fake_tensor import UnsupportedFakeTensorException
+from torch.export import ExportedProgram
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils import _pytree as pytree
+
+from ...dialects.errors import CompileError, UnsupportedError
+from .element_types import DTYPE_OF_TORCH
+from .unsupported import Finding, UnsupportedProgramError
+
+TRACING_ERRORS = (TorchDynamoException, GuardOnDataDependentSymNode, UnsupportedFakeTensorException)
+"""How torch.export says that it cannot trace a model."""
+_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One op and the reason why it cannot be compiled; `places` are its lines in the model's source."""
+
+    name: str
+    reason: str
+    count: int
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `albumen.check`: what is unsupported, most frequent first. Its text is a table."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is unsupported."""
+        return not self.rows
+
+    def __str__(self) -> str:
+        if self.ok:
+            return "everything in the model is supported"
+        cells = [("count", "what", "why", "where"), *(self._cells(row) for row in self.rows)]
+        widths = [max(len(line[column]) for line in cells) for column in range(3)]
+        lines = ["  ".join([*(c.ljust(w) for c, w in zip(line, widths, strict=False)), line[3]]) for line in cells]
+        return "\n".join(line.rstrip() for line in lines)
+
+    @staticmethod
+    def _cells(row: Row) -> tuple[str, str, str, str]:
+        rest = len(row.places) - _PLACES
+        more = [f"and {rest} more"] if rest > 0 else []
+        return str(row.count), row.name, row.reason, ", ".join([*row.places[:_PLACES], *more])
+
+
+def report_of(findings: Sequence[Finding]) -> Report:
+    """The findings with equal ones together."""
+    counts = Counter((finding.name, finding.reason) for finding in findings)
+    rows: list[Row] = []
+    for (name, reason), count in counts.most_common():
+        places = dict.fromkeys(f.where for f in findings if (f.name, f.reason) == (name, reason) and f.where)
+        rows.append(Row(name, reason, count, tuple(places)))
+    return Report(tuple(rows))
+
+
+def check_program(program: ExportedProgram) -> Report:
+    """What of an exported program cannot be imported."""
+    from .exported import import_exported
+
+    try:
+        import_exported(program)
+    except UnsupportedProgramError as error:
+        return report_of(error.findings)
+    except UnsupportedError as error:
+        return report_of([Finding("the program", item, "") for item in error.items])
+    except CompileError as error:
+        return report_of([Finding(error.op_name or "the program", error.message, error.where)])
+    return Report(())
+
+
+def check_model(
+    model: torch.nn.Module | ExportedProgram,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+) -> Report:
+    """What of a model, called with these arguments, or of an exported program cannot be compiled."""
+    if isinstance(model, ExportedProgram):
+        return check_program(model)
+    findings = tensors_without_counterpart(model, args, kwargs or {})
+    if findings:
+        return report_of(findings)
+    try:
+        with torch.no_grad():
+            program = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+    except TRACING_ERRORS as error:
+        return report_of([Finding("torch.export", str(error).strip().splitlines()[0], "")])
+    return check_program(program)
+
+
+def tensors_without_counterpart(
+    model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[Finding]:
+    """The arguments, parameters and buffers that no program can hold: sparse, quantised, nested, complex, ..."""
+    named: list[tuple[str, Any]] = [
+        (f"argument {pytree.keystr(path)}", value)
+        for path, value in pytree.tree_leaves_with_path((tuple(args), dict(kwargs)))
+    ]
+    named += [(f"parameter {name!r}", value) for name, value in model.named_parameters()]
+    named += [(f"buffer {name!r}", value) for name, value in model.named_buffers()]
+    reasons = [(name, _reason(value)) for name, value in named if isinstance(value, torch.Tensor)]
+    return [Finding(name, reason, "") for name, reason in reasons if reason]
+
+
+def _reason(tensor: torch.Tensor) -> str:
+    if tensor.is_nested:
+        return "is a nested tensor"
+    if tensor.is_quantized:
+        return f"is a quantised tensor of {tensor.dtype}"
+    if tensor.layout != torch.strided:
+        return f"is a tensor of layout {tensor.layout}"
+    return "" if tensor.dtype in DTYPE_OF_TORCH else f"is a tensor of {tensor.dtype}"
