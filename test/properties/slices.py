@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
 
@@ -24,7 +24,11 @@ def holds(
     number = int.from_bytes(hashlib.sha256(f"{chosen_by}:{name}".encode()).digest()[:8], "little")
 
     def one(example: Any) -> None:
-        check(example)
+        try:
+            check(example)
+        except Exception as error:
+            error.add_note(repr(example))
+            raise
 
     run = given(examples)(one)
     limits = settings(
@@ -34,5 +38,6 @@ def holds(
         phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
         print_blob=False,
+        verbosity=Verbosity.quiet,  # it would print every element of the inputs
     )
     seed(number)(limits(run))()
