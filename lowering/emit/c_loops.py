@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.ir import Operation
 
 from ...dialects.loop import (
@@ -27,6 +27,15 @@ from .control import unroll_pragma
 from .printer import TextPrinter
 from .target import StatementHandler
 
+MOST_BRANCHES = 16
+"""A loop with more conditions is no SIMD loop: compilers take minutes to make masks of hundreds of branches."""
+
+
+def is_simd(op: ParallelOp | ReduceOp) -> bool:
+    """Whether the innermost loop asks the compiler for vectors."""
+    branches = sum(isinstance(inner, scf.IfOp) for inner in op.body.walk())
+    return op.mapping.data is LoopMapping.Vector and branches <= MOST_BRANCHES
+
 
 def open_loops(printer: TextPrinter, op: ParallelOp | ReduceOp, clauses: str = "") -> int:
     """Prints the heads of the loops over the space and returns how many; the innermost of a vector loop is SIMD."""
@@ -34,7 +43,7 @@ def open_loops(printer: TextPrinter, op: ParallelOp | ReduceOp, clauses: str = "
     for position, (argument, extent) in enumerate(zip(args, extents, strict=True)):
         name = printer.name(argument)
         if position == len(args) - 1:
-            if op.mapping.data is LoopMapping.Vector:
+            if is_simd(op):
                 printer.line(f"#pragma omp simd{clauses}")
             else:
                 unroll_pragma(printer, op, None)
@@ -103,7 +112,8 @@ def _long_sum(printer: TextPrinter, op: ReduceOp, total: str) -> None:
     with printer.braces(f"for (int64_t {begin} = 0; {begin} < {extent}; {begin} += {SUM_BLOCK})"):
         printer.line(f"const int64_t {end} = {extent} - {begin} < {SUM_BLOCK} ? {extent} : {begin} + {SUM_BLOCK};")
         printer.line(f"{printer.type(op.result.type)} {part} = 0;")
-        printer.line(f"#pragma omp simd reduction(+:{part})")
+        if is_simd(op):
+            printer.line(f"#pragma omp simd reduction(+:{part})")
         name = printer.name(op.body.block.args[0])
         with printer.braces(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
             printer.region(op.body.block, [part])

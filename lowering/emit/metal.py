@@ -191,9 +191,20 @@ BUILTINS = (
 )
 
 
+MAX_BUFFERS = 31
+"""Entries of Metal's buffer argument table."""
+
+
 def _parameters(printer: TextPrinter, kernel: KernelOp) -> list[str]:
     modes = [mode.data for mode in kernel.modes or ()]
     parameters: list[str] = []
+    if len(kernel.body.block.args) > MAX_BUFFERS:
+        raise LoweringError(
+            f"@{kernel.sym_name.data} takes {len(kernel.body.block.args)} buffers, Metal has {MAX_BUFFERS}",
+            op=kernel,
+            stage="emit",
+            hint="join fewer tensors in one step",
+        )
     for position, argument in enumerate(kernel.body.block.args):
         if isinstance(argument.type, PtrType):
             read_only = position < len(modes) and modes[position] == "read"
