@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._prims_common import suggest_memory_format
+from torch.utils._mode_utils import no_dispatch
 
 from .precision import computed
 from .taps import Taps, antialiased, cubic, linear, nearest, nearest_exact
@@ -19,16 +20,25 @@ Kind = Callable[[int, int, bool, float | None, bool], Taps]
 """(input size, output size, align_corners, given scale, double precision) -> taps."""
 
 
+def table(values: Sequence[Any], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """A tensor of known numbers in whatever trace is on. torch.tensor would detach it in place, which a functional
+    trace refuses."""
+    with no_dispatch():
+        known = torch.tensor(values, dtype=dtype)
+    lifted: Tensor = aten.lift_fresh_copy.default(known)
+    return lifted.to(device)
+
+
 def gathered(x: Tensor, dim: int, taps: Taps) -> tuple[Tensor, Tensor]:
     """x at the taps, with a dim for them after `dim`, and their weights at that shape; 0 where there is no tap."""
     count = len(taps.places[0])
-    places = torch.tensor(taps.places, dtype=torch.int64, device=x.device)
+    places = table(taps.places, torch.int64, x.device)
     split = [*x.shape[:dim], len(taps.places), count, *x.shape[dim + 1 :]]
     rows = x.index_select(dim, places.reshape(-1)).reshape(split)
     trailing = [1] * (x.dim() - 1 - dim)
-    weights = torch.tensor(taps.weights, dtype=x.dtype, device=x.device).reshape([*places.shape, *trailing])
+    weights = table(taps.weights, x.dtype, x.device).reshape([*places.shape, *trailing])
     if taps.ragged:
-        present = torch.tensor(taps.present, device=x.device).reshape([*places.shape, *trailing])
+        present = table(taps.present, torch.bool, x.device).reshape([*places.shape, *trailing])
         rows = torch.where(present, rows, 0)
     return rows, weights
 
@@ -50,9 +60,9 @@ def resampled_bytes(x: Tensor, dim: int, taps: Taps) -> Tensor:
 def adjoint(grad: Tensor, dim: int, size: int, taps: Taps) -> Tensor:
     """What the places of an input of `size` get back: the transpose of `resampled`."""
     count = len(taps.places[0])
-    places = torch.tensor(taps.places, dtype=torch.int64, device=grad.device).reshape(-1)
+    places = table(taps.places, torch.int64, grad.device).reshape(-1)
     trailing = [1] * (grad.dim() - 1 - dim)
-    weights = torch.tensor(taps.weights, dtype=grad.dtype, device=grad.device).reshape([-1, count, *trailing])
+    weights = table(taps.weights, grad.dtype, grad.device).reshape([-1, count, *trailing])
     parts = (grad.unsqueeze(dim + 1) * weights).flatten(dim, dim + 1)
     shape = [*grad.shape[:dim], size, *grad.shape[dim + 1 :]]
     return torch.zeros(shape, dtype=grad.dtype, device=grad.device).index_add(dim, places, parts)

@@ -110,9 +110,9 @@ def nearest_exact(size: int, output: int, align: bool, given: float | None, doub
 
 def _single(size: int, output: int, given: float | None, shift: float) -> Taps:
     scale = scale_of(size, output, False, given, np.float32)
-    place = np.floor((np.arange(output, dtype=np.float32) + np.float32(shift)) * scale)
-    places = np.minimum(place.astype(np.int64), size - 1)[:, None]
-    return _table(places, np.ones(places.shape))
+    place: Array = np.floor((np.arange(output, dtype=np.float32) + np.float32(shift)) * scale)
+    places: Array = np.minimum(place.astype(np.int64), size - 1)[:, None]
+    return _table(places, np.ones((output, 1)))
 
 
 def _keys(a: float) -> Filter:
@@ -148,6 +148,6 @@ def antialiased(kind: str) -> Callable[[int, int, bool, float | None, bool], Tap
         weights: Array = np.where(present, kernel(distance), 0)
         total: Array = weights.sum(1, keepdims=True)
         shares: Array = weights / np.where(total == 0, 1, total)
-        return _table(np.minimum(places, size - 1), shares, present)
+        return _table(np.minimum(places, size - 1), shares, np.asarray(present))
 
     return taps
