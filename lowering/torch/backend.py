@@ -25,8 +25,9 @@ from .exported import KEPT_WHOLE
 from .function import placeholders_of
 from .fx import graph_tensors
 from .interpolation import substitute
-from .recompiles import tell_recompile
+from .recompiles import frame_name, tell_recompile
 from .traced import import_traced
+from .unsupported import EagerRaisesError
 
 aten = torch.ops.aten
 
@@ -116,7 +117,8 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
     # The backward graph is compiled when it first runs, which may be inside a frame that dynamo looks at.
     backward: Any = cast(Any, torch.compiler).disable(compiler.backward, reason="compiles the backward graph")
     # Eager runs backward outside of the autocast that it ran forward in; torch traces both inside, unless told.
-    with cast(Any, functorch_config).patch(backward_pass_autocast="off"):
+    # Without the other setting, a checkpointed layer on a GPU would pass generators into the graphs.
+    with cast(Any, functorch_config).patch(backward_pass_autocast="off", graphsafe_rng_functionalization=False):
         return aot_module_simplified(
             graph_module,
             list(example_inputs),
@@ -149,6 +151,8 @@ class GraphCompiler:
     def __init__(self, options: Mapping[str, Any] | None, names: Sequence[str]):
         self.options = options
         self.names = names
+        self._graphs = 0
+        self._frame = frame_name()
 
     def forward(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Any:
         """The forward or inference graph."""
@@ -164,15 +168,23 @@ class GraphCompiler:
             function = self.compile(graph_module, (), ())
         return cast(Any, torch.compiler).disable(function, reason="runs the backward graph")
 
+    def _next_name(self) -> str:
+        """What the profiler calls a graph: the function that dynamo compiles, and which of its graphs it is."""
+        self._graphs += 1
+        return f"albumen {self._frame} graph {self._graphs - 1}"
+
     def compile(self, graph_module: GraphModule, static_inputs: Sequence[int], names: Sequence[str]) -> Any:
         """A boxed function: it takes a list and empties it, which frees the inputs that nobody else holds."""
         device = device_of(graph_tensors(graph_module.graph))
         options = resolved_options(self.options, device)
         random = options.random or "eager"
-        imported = import_traced(graph_module, names=names, static_inputs=static_inputs, random=random)
+        try:
+            imported = import_traced(graph_module, names=names, static_inputs=static_inputs, random=random)
+        except EagerRaisesError as error:
+            return _boxed(_raising(error.error))
         if options.dump_ir:
             options = replace(options, dump_ir=str(_free_folder(Path(options.dump_ir))))
-        loaded = LoadedGraph(imported, compile_imported(imported, options), device, {})
+        loaded = LoadedGraph(imported, compile_imported(imported, options), device, {}, name=self._next_name())
         return _boxed(loaded.runner())
 
 
@@ -184,6 +196,15 @@ def _boxed(run: Run) -> Any:
 
     call._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
     return call
+
+
+def _raising(error: Exception) -> Run:
+    """What runs in the place of a program on which eager raises: each call raises an error of its own."""
+
+    def run(values: Sequence[Any]) -> Sequence[Any]:
+        raise type(error)(*error.args)
+
+    return run
 
 
 def _free_folder(parent: Path) -> Path:

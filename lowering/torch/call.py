@@ -101,12 +101,14 @@ class Call:
         *parameters: Number,
         like: torch.Tensor | None = None,
         dtype: torch.dtype | None = None,
+        source: torch.dtype | None = None,
     ) -> SSAValue:
-        """A random tensor like the first result (or like a tensor of the trace), or like it in another dtype."""
+        """A random tensor like the first result (or like a tensor of the trace), or like it in another dtype; `source`
+        is that of the draw."""
         fake = traced_tensors(self.node)[0] if like is None else like
         dims, strides = self._symbols.lift_all(fake.shape), self._symbols.lift_all(fake.stride())
         fixed = tuple(float(p) if isinstance(p, FloatExpr) else p for p in parameters)
-        drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, fixed)
+        drawn = Draw(distribution, dims, strides, dtype or fake.dtype, fake.device, fixed, source=source)
         return self._random.draw(self.b, drawn)
 
     @property

@@ -26,16 +26,39 @@ class Distribution(StrEnum):
     GEOMETRIC = "geometric"
     INTEGERS = "integers"
     PERMUTATION = "permutation"
+    DROPOUT = "dropout"
+    """What dropout keeps, as the kernel of the draw's device chooses it for tensors of dtype `source`."""
     STATE = "state"
-    """No distribution: the state of the CPU's generator before what is drawn next."""
+    """No distribution: the state of the generator of device `source` before what is drawn next."""
 
 
 def _permute(tensor: torch.Tensor) -> torch.Tensor:
     return torch.randperm(tensor.numel(), out=tensor)
 
 
-def _state(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.copy_(torch.get_rng_state())
+def _dropout(tensor: torch.Tensor, p: float, source: torch.dtype) -> None:
+    if tensor.is_cuda:
+        like = torch.empty_strided(tensor.shape, tensor.stride(), dtype=source, device=tensor.device)
+        tensor.copy_(torch.native_dropout(like, p, True)[1])
+    else:
+        tensor.bernoulli_(1 - p)
+
+
+def _state(tensor: torch.Tensor, source: torch.device) -> None:
+    tensor.copy_(generator_state(source))
+
+
+def generator_state(device: torch.device) -> torch.Tensor:
+    """The state of the default generator of a device."""
+    return torch.get_rng_state() if device.type == "cpu" else torch.cuda.get_rng_state(device)
+
+
+def set_generator_state(device: torch.device, state: torch.Tensor) -> None:
+    """Sets the state of the default generator of a device."""
+    if device.type == "cpu":
+        torch.set_rng_state(state)
+    else:
+        torch.cuda.set_rng_state(state, device)
 
 
 FILL: Mapping[Distribution, Callable[..., Any]] = MappingProxyType(
@@ -49,6 +72,7 @@ FILL: Mapping[Distribution, Callable[..., Any]] = MappingProxyType(
         Distribution.GEOMETRIC: torch.Tensor.geometric_,
         Distribution.INTEGERS: torch.Tensor.random_,
         Distribution.PERMUTATION: _permute,
+        Distribution.DROPOUT: _dropout,
         Distribution.STATE: _state,
     }
 )
@@ -71,6 +95,7 @@ class Draw:
     device: torch.device
     parameters: tuple[Parameter, ...] = ()
     state: int | None = None
+    source: torch.dtype | torch.device | None = None
 
     @property
     def needs_symbols(self) -> bool:
@@ -82,16 +107,17 @@ class Draw:
         """The tensor. Numbers are taken from the generator in the order in which tensors are made."""
         if state is None:
             return self._filled(symbols)
-        before = torch.get_rng_state()  # states that placeholders hold are those of the CPU's generator
-        torch.set_rng_state(state)
+        before = generator_state(self.device)
+        set_generator_state(self.device, state)
         try:
             return self._filled(symbols)
         finally:
-            torch.set_rng_state(before)
+            set_generator_state(self.device, before)
 
     def _filled(self, symbols: Mapping[str, int]) -> torch.Tensor:
         sizes, strides = ([evaluate_int(n, symbols) for n in part] for part in (self.dims, self.strides))
         tensor = torch.empty_strided(sizes, strides, dtype=self.dtype, device=self.device)
         numbers = [evaluate_int(p, symbols) if isinstance(p, Expr) else p for p in self.parameters]
-        FILL[self.distribution](tensor, *numbers)
+        more = () if self.source is None else (self.source,)
+        FILL[self.distribution](tensor, *numbers, *more)
         return tensor

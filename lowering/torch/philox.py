@@ -110,6 +110,11 @@ def bernoulli(stream: Stream, type_: TensorType, p: float = 0.5) -> SSAValue:
     return b.cast(b.emit(LessThanOp, [x, b.constant(p, tensor_of(x))]), type_.dtype)
 
 
+def dropout(stream: Stream, type_: TensorType, p: float) -> SSAValue:
+    """What dropout keeps: true with probability 1 - p."""
+    return bernoulli(stream, type_, 1 - p)
+
+
 def normal(stream: Stream, type_: TensorType, mean: float = 0.0, std: float = 1.0) -> SSAValue:
     """mean + std z with z from the standard normal distribution."""
     return stream.b.cast(_scaled(stream.b, stream.standard_normal(type_), std, mean), type_.dtype)
@@ -189,6 +194,7 @@ SAMPLERS: Mapping[Distribution, Sampler] = MappingProxyType(
         Distribution.GEOMETRIC: geometric,
         Distribution.INTEGERS: integers,
         Distribution.PERMUTATION: permutation,
+        Distribution.DROPOUT: dropout,
     }
 )
 """How each distribution is computed; the numbers are not those that torch would draw, their distribution is."""

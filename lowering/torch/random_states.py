@@ -11,10 +11,9 @@ from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
 from torch.fx import Graph, Node
 from torch.fx.node import map_arg
 
-from .draws import Distribution, Draw
+from .draws import Distribution, Draw, generator_state
 from .fx import traced
 from .symbols import SymbolTable
-from .unsupported import UnsupportedNodeError
 
 
 def describe_states(graph: Graph) -> None:
@@ -22,19 +21,24 @@ def describe_states(graph: Graph) -> None:
     for node in graph.nodes:
         if _target(node) is run_and_save_rng_state:
             results: Mapping[Any, Node] = {user.args[1]: user for user in node.users}
-            _describe_state(results[0])
+            _describe_state(results[0], _device(traced(results[1])))
             node.meta["val"] = (traced(results[0]), traced(results[1]))
         elif _target(node) is run_with_rng_state:
             state = node.args[0]
             assert isinstance(state, Node)
-            _describe_state(state)
             overload: Any = node.args[1]
             with traced(state).fake_mode:
                 node.meta["val"] = overload(*map_arg(node.args[2:], traced), **map_arg(node.kwargs, traced))
+            _describe_state(state, _device(traced(node)))
 
 
-def _describe_state(node: Node) -> None:
-    node.meta["val"] = traced(node).fake_mode.from_tensor(torch.get_rng_state(), static_shapes=True)
+def _describe_state(node: Node, device: torch.device) -> None:
+    node.meta["val"] = traced(node).fake_mode.from_tensor(generator_state(device), static_shapes=True)
+
+
+def _device(drawn: Any) -> torch.device:
+    first: torch.Tensor = drawn if isinstance(drawn, torch.Tensor) else drawn[0]
+    return first.device
 
 
 def _target(node: Node) -> Any:
@@ -70,14 +74,7 @@ def _inner(node: Node, arguments: tuple[Any, ...], val: Any) -> Node:
 
 
 def state_of(node: Node, symbols: SymbolTable) -> Draw:
-    """The state that a saving node returns, as something that is drawn.
-
-    Raises:
-        UnsupportedNodeError: the call does not draw on the CPU.
-    """
+    """The state that a saving node returns, as something that is drawn."""
     state, drawn = traced(node)
-    first: torch.Tensor = drawn if isinstance(drawn, torch.Tensor) else drawn[0]
-    if first.device.type != "cpu":
-        raise UnsupportedNodeError(f"saves the state of the generator of {first.device}; only the CPU's is supported")
     dims, strides = symbols.lift_all(state.shape), symbols.lift_all(state.stride())
-    return Draw(Distribution.STATE, dims, strides, state.dtype, state.device)
+    return Draw(Distribution.STATE, dims, strides, state.dtype, state.device, source=_device(drawn))

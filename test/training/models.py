@@ -23,12 +23,12 @@ class Block(nn.Module):
         self.attention_norm, self.norm = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
         self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout, self.attention_dropout = nn.Dropout(dropout), dropout
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows, length, width = x.shape
         q, k, v = self.qkv(self.attention_norm(x)).view(rows, length, 3, 2, width // 2).permute(2, 0, 3, 1, 4).unbind(0)
-        dropout = self.dropout.p if self.training else 0.0
+        dropout = self.attention_dropout if self.training else 0.0
         heads = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=dropout)
         x = x + self.dropout(self.out(heads.transpose(1, 2).reshape(rows, length, width)))
         return x + self.dropout(self.down(F.gelu(self.up(self.norm(x)))))

@@ -69,7 +69,10 @@ def transposed_convolution(
 
 
 def native_dropout(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
-    """grad mask scale; of floats, the scaled mask is rounded first, as the noise is that eager's dropout keeps."""
+    """grad mask scale. On a CPU the scaled mask is rounded first, as the noise is that eager's dropout keeps; on a GPU
+    floats are rounded once."""
+    if grad.is_floating_point() and grad.is_cuda:
+        return (computed(grad) * mask * scale).to(grad.dtype)
     if grad.is_floating_point():
         return grad * (mask.type_as(grad) * scale)
     return grad * mask * scale

@@ -18,15 +18,13 @@ from ..draws import Distribution
 from ..unsupported import UnsupportedNodeError
 
 
-def _kept(call: Call, p: float) -> SSAValue:
-    """A boolean for each element of the result, true with probability 1 - p."""
-    return call.draw(Distribution.BERNOULLI, 1 - p, dtype=torch.bool)
-
-
 def _scaled(call: Call, x: SSAValue, mask: SSAValue, p: float) -> SSAValue:
-    """x mask / (1 - p): the quotient is rounded to the dtype of x, then the product, as eager does."""
+    """x mask / (1 - p), rounded as eager does: on a CPU the quotient, then the product; on a GPU once."""
     b, type_ = call.b, tensor_of(x)
     ones = b.cast(mask, type_.dtype.compute)
+    if call.is_cuda:
+        wide = b.emit(MulOp, [b.cast(x, type_.dtype.compute), ones])
+        return b.cast(b.emit(MulOp, [wide, b.constant(1 / (1 - p), tensor_of(wide))]), type_.dtype)
     noise = b.emit(DivOp, [ones, b.constant(1 - p, tensor_of(ones))])
     return b.emit(MulOp, [x, b.cast(noise, type_.dtype)])
 
@@ -41,7 +39,7 @@ def _dropped(call: Call) -> tuple[SSAValue, SSAValue]:
         return x, b.constant(True, mask_type)
     if p == 1:
         return b.emit(MulOp, [x, b.constant(0, tensor_of(x))]), b.constant(False, mask_type)
-    mask = _kept(call, p)
+    mask = call.draw(Distribution.DROPOUT, p, dtype=torch.bool, source=call.fake_argument("input").dtype)
     return _scaled(call, x, mask, p), mask
 
 
