@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 
+import torch
+from torch.fx import Node
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 
@@ -16,11 +20,41 @@ from ...dialects.hlir.indexing import CheckIndexOp
 from ...dialects.hlir.reduction import MaxOp
 from ...dialects.op import tensor_of
 from ...dialects.sym.expr import constant
+from .fx import overload_name
 
 TRUE = ("aten._assert_async.default", "aten._assert_async.msg", "aten._functional_assert_async.msg")
 """Overloads that assert a number other than 0."""
 ZERO = ("aten._linalg_check_errors.default",)
 """Overloads that assert that all numbers are 0: what a factorisation says of its matrices."""
+
+
+EFFECTS = torch.ops.higher_order.with_effects
+"""(token, overload, arguments) -> (token, results): how torch orders calls that matter for what they do."""
+TOKENS = ("prims._make_token.default", "prims._sink_tokens.default")
+
+
+def is_token(node: Node) -> bool:
+    """Whether a placeholder is the token that the first effect of a graph waits for; a call passes None for it."""
+    return bool(node.users) and all(user.target is EFFECTS and user.args[0] is node for user in node.users)
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """A call that asserts a tensor, and what its node returns."""
+
+    overload: str
+    tensor: Node
+    results: Sequence[None]
+
+
+def asserted_by(node: Node) -> Asserted | None:
+    """What a call asserts, by itself or ordered by a token; None for any other call."""
+    effect = node.target is EFFECTS
+    overload = str(node.args[1]) if effect else overload_name(node)
+    arguments = node.args[2:] if effect else node.args
+    if overload not in (*TRUE, *ZERO) or not isinstance(arguments[0], Node):
+        return None
+    return Asserted(overload, arguments[0], [None, None] if effect else [None])
 
 
 class Assertions:

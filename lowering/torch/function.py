@@ -19,6 +19,7 @@ from ...dialects.hlir.creation import ConstantOp, LiteralOp
 from ...dialects.hlir.types import ScalarAttr, ShapeAttr, tensor_type
 from ...dialects.op import tensor_of
 from ...dialects.sym.expr import Expr
+from .assertions import is_token
 from .draws import Draw
 from .element_types import DTYPE_OF_TORCH, element_type
 from .fx import sympy_of, traced
@@ -106,7 +107,9 @@ class FunctionImporter:
         """One placeholder as an argument. Sizes become scalars only if no tensor shows them; other Python values are
         constants."""
         val = traced(node)
-        if isinstance(val, torch.Tensor):
+        if is_token(node):
+            self.importer.values[node] = None
+        elif isinstance(val, torch.Tensor):
             self.importer.placeholders[node] = position
             self._add_tensor(node, position, role, name)
         elif isinstance(val, torch.SymInt):

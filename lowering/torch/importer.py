@@ -19,7 +19,7 @@ from ...dialects.errors import InternalError, TypeRuleError, location_text
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
-from .assertions import TRUE, ZERO, Assertions
+from .assertions import TOKENS, Assertions, asserted_by
 from .call import Call, Fake, Results
 from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
 from .handlers.table import HANDLERS
@@ -33,6 +33,7 @@ WITHOUT_EFFECT = (
     "aten._assert_tensor_metadata.default",  # torch checked these facts while tracing
     "aten.sym_constrain_range_for_size.default",
     "aten.sym_constrain_range.default",
+    *TOKENS,
 )
 ASSERTION = "aten._assert_scalar.default"
 
@@ -122,9 +123,10 @@ class GraphImporter:
             return sympy_of(val)
         if overload_name(node) == ASSERTION:
             return self.symbols.assume(self.values[node.args[0]] if isinstance(node.args[0], Node) else node.args[0])
-        if overload_name(node) in (*TRUE, *ZERO) and isinstance(node.args[0], Node):
-            self.assertions.add(overload_name(node), self.values[node.args[0]])
-            return self.values[node.args[0]]
+        asserted = asserted_by(node)
+        if asserted is not None:
+            self.assertions.add(asserted.overload, self.values[asserted.tensor])
+            return asserted.results
         results = self._results(node)
         if overload_name(node) == "aten.copy_.default" and isinstance(node.args[0], Node):
             self.values[node.args[0]] = results  # later readers see what was written

@@ -10,44 +10,41 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .triangular import columns_first, is_small, solved
+from .triangular import chosen, columns_first, is_small, places, solved
 
 aten = torch.ops.aten
 
 
-def lu_factors(a: Tensor, *, exchange: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+def lu_factors(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(L below the diagonal and U, for each step the row that it exchanged with its own counted from 1, the number of
     the first pivot that is 0)."""
-    m, n = a.shape[-2:]
-    rows, columns = torch.arange(m, device=a.device), torch.arange(n, device=a.device)
-    info = torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
-    pivots: list[Tensor] = []
-    for k in range(min(m, n)):
-        best = a[..., :, k].abs().masked_fill(rows < k, -1.0).argmax(-1, keepdim=True)
-        chosen = best if exchange else torch.full_like(best, k)
-        pivots.append(chosen)
-        a = a.gather(-2, exchanged(rows.expand(*a.shape[:-2], m), k, chosen).unsqueeze(-1).expand_as(a))
-        pivot, below = a[..., k : k + 1, k : k + 1], (rows > k).unsqueeze(-1)
-        factors = torch.where(pivot == 0, a[..., :, k : k + 1], a[..., :, k : k + 1] / pivot)
-        a = torch.where(below & (columns > k), a - factors * a[..., k : k + 1, :], a)
-        a = torch.where(below & (columns == k), factors, a)
+    rows, columns = places(a)
+    steps = torch.arange(min(a.shape[-2:]), device=a.device)
+    info = torch.zeros(a.shape[:-2], dtype=torch.int64, device=a.device)
+    pivots = torch.zeros(*a.shape[:-2], len(steps), dtype=torch.int64, device=a.device)
+    for k in range(len(steps)):
+        size = chosen(columns == k, a, -1).abs()
+        best = torch.where(rows < k, -1.0, size).argmax(-2, keepdim=True)
+        first, other = chosen(rows == k, a, -2), chosen(rows == best, a, -2)
+        a = torch.where(rows == k, other, torch.where(rows == best, first, a))
+        pivot, column = chosen(columns == k, other, -1), chosen(columns == k, a, -1)
+        factors = torch.where(pivot == 0, column, column / pivot)
+        a = torch.where((rows > k) & (columns > k), a - factors @ other, a)
+        a = torch.where((rows > k) & (columns == k), factors, a)
+        pivots = torch.where(steps == k, best.squeeze(-1) + 1, pivots)
         info = torch.where((info == 0) & (pivot[..., 0, 0] == 0), k + 1, info)
-    steps = torch.cat(pivots, -1) + 1 if pivots else torch.zeros(*a.shape[:-2], 0, device=a.device)
-    return a, steps.to(torch.int32), info.to(torch.int32)
-
-
-def exchanged(order: Tensor, k: int, other: Tensor) -> Tensor:
-    """An order of rows with places k and `other` exchanged."""
-    places = torch.arange(order.shape[-1], device=order.device)
-    own, theirs = order[..., k : k + 1], order.gather(-1, other)
-    return torch.where(places == k, theirs, torch.where(places == other, own, order))
+    return a, pivots.to(torch.int32), info.to(torch.int32)
 
 
 def row_order(pivots: Tensor, rows: int) -> Tensor:
     """The rows of the matrix in the order in which its factors have them."""
-    order = torch.arange(rows, device=pivots.device).expand(*pivots.shape[:-1], rows)
-    for k in range(pivots.shape[-1]):
-        order = exchanged(order, k, pivots[..., k : k + 1].to(torch.int64) - 1)
+    count = pivots.shape[-1]
+    numbers, steps = torch.arange(rows, device=pivots.device), torch.arange(count, device=pivots.device)
+    order = numbers.expand(*pivots.shape[:-1], rows)
+    for k in range(count):
+        other = chosen(steps == k, pivots.to(torch.int64), -1) - 1
+        own, theirs = chosen(numbers == k, order, -1), order.gather(-1, other)
+        order = torch.where(numbers == k, theirs, torch.where(numbers == other, own, order))
     return order
 
 

@@ -9,42 +9,41 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .triangular import columns_first, is_small
+from .triangular import chosen, columns_first, is_small, places
 
 aten = torch.ops.aten
 
 
 def reflected(a: Tensor) -> tuple[Tensor, Tensor]:
     """(R above the diagonal and below it the vectors of the reflections without their leading ones, their factors)."""
-    m, n = a.shape[-2:]
-    rows, columns = torch.arange(m, device=a.device), torch.arange(n, device=a.device)
-    factors: list[Tensor] = []
-    for k in range(min(m, n)):
-        column, below = a[..., :, k : k + 1], (rows > k).unsqueeze(-1)
-        alpha = a[..., k : k + 1, k : k + 1]
+    rows, columns = places(a)
+    steps = torch.arange(min(a.shape[-2:]), device=a.device)
+    factors = a.new_zeros((*a.shape[:-2], len(steps)))
+    for k in range(len(steps)):
+        own, below, here, right = rows == k, rows > k, columns == k, columns > k
+        column = chosen(here, a, -1)
+        alpha = chosen(own, column, -2)
         rest = torch.where(below, column, 0.0)
         length = (rest * rest).sum(-2, keepdim=True)
         still = length == 0
-        beta = torch.where(still, alpha, -torch.where(alpha < 0, -1.0, 1.0) * (alpha * alpha + length).sqrt())
+        beta = torch.where(still, alpha, torch.where(alpha < 0, 1.0, -1.0) * (alpha * alpha + length).sqrt())
         tau = torch.where(still, 0.0, (beta - alpha) / beta)
-        vector = torch.where(
-            below, torch.where(still, rest, rest / (alpha - beta)), (rows == k).unsqueeze(-1).to(a.dtype)
-        )
+        vector = torch.where(below, torch.where(still, rest, rest / (alpha - beta)), own.to(a.dtype))
         changed = a - tau * vector * (vector.mT @ a)
-        a = torch.where(columns > k, changed, a)
-        own = torch.where(below, vector, torch.where((rows == k).unsqueeze(-1), beta, a))
-        a = torch.where(columns == k, own, a)
-        factors.append(tau[..., 0])
-    return a, torch.cat(factors, -1) if factors else a.new_zeros((*a.shape[:-2], 0))
+        kept = torch.where(below, vector, torch.where(own, beta, a))
+        a = torch.where(right, changed, torch.where(here, kept, a))
+        factors = torch.where(steps == k, tau.squeeze(-1), factors)
+    return a, factors
 
 
 def product_of_reflections(a: Tensor, tau: Tensor, x: Tensor, *, transposed: bool = False) -> Tensor:
     """Q x or Q^T x, where Q = H1 H2 ... is the product of the reflections that `reflected` describes."""
-    m, count = a.shape[-2], tau.shape[-1]
-    rows = torch.arange(m, device=a.device).unsqueeze(-1)
+    (rows, columns), count = places(a), tau.shape[-1]
+    steps = torch.arange(count, device=a.device)
     for k in range(count) if transposed else reversed(range(count)):
-        vector = torch.where(rows > k, a[..., :, k : k + 1], (rows == k).to(a.dtype))
-        x = x - tau[..., k : k + 1].unsqueeze(-1) * vector * (vector.mT @ x)
+        vector = torch.where(rows > k, chosen(columns == k, a, -1), (rows == k).to(a.dtype))
+        factor = chosen(steps == k, tau, -1).unsqueeze(-1)
+        x = x - factor * vector * (vector.mT @ x)
     return x
 
 

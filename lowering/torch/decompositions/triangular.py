@@ -27,17 +27,28 @@ def columns_first(x: Tensor) -> Tensor:
     return x.mT.contiguous().mT
 
 
+def places(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The number of each row, as a column, and of each column."""
+    m, n = x.shape[-2:]
+    return torch.arange(m, device=x.device).unsqueeze(-1), torch.arange(n, device=x.device)
+
+
+def chosen(mask: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The only row (dim -2) or column (-1) where the mask holds: each step of an elimination then reads alike."""
+    return torch.where(mask, x, 0).sum(dim, keepdim=True)
+
+
 def cholesky_factor(a: Tensor) -> tuple[Tensor, Tensor]:
     """(L with L L^T = a, the number of the first pivot that is not positive or 0); only the lower half of a is read."""
-    n = a.shape[-1]
-    rows = torch.arange(n, device=a.device)
-    info = torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
-    factor = torch.zeros_like(a[..., :0])
-    for k in range(n):
-        column = a[..., :, k : k + 1] - factor @ factor[..., k : k + 1, :].mT
-        pivot = column[..., k : k + 1, :]
-        column = torch.where((rows >= k).unsqueeze(-1), column / pivot.sqrt(), 0.0)
-        factor = torch.cat([factor, column], -1)
+    rows, columns = places(a)
+    info = torch.zeros(a.shape[:-2], dtype=torch.int64, device=a.device)
+    factor = torch.zeros_like(a)
+    for k in range(a.shape[-1]):
+        column = chosen(columns == k, a, -1)
+        pivot = chosen(rows == k, column, -2)
+        column = torch.where(rows >= k, column / pivot.sqrt(), 0.0)
+        a = a - column @ column.mT
+        factor = torch.where(columns == k, column, factor)
         info = torch.where((info == 0) & ~(pivot[..., 0, 0] > 0), k + 1, info)
     return factor, info.to(torch.int32)
 
@@ -47,14 +58,15 @@ def solved(a: Tensor, b: Tensor, *, upper: bool, unit: bool = False) -> Tensor:
     n = a.shape[-1]
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     b = b.expand(*batch, *b.shape[-2:])
-    known: list[Tensor] = []
+    rows, columns = places(a)
+    x = torch.zeros_like(b)
     for k in reversed(range(n)) if upper else range(n):
-        row = b[..., k : k + 1, :]
-        if known:
-            others = a[..., k : k + 1, k + 1 :] if upper else a[..., k : k + 1, :k]
-            row = row - others @ torch.cat(known[::-1] if upper else known, -2)
-        known.append(row if unit else row / a[..., k : k + 1, k : k + 1])
-    return torch.cat(known[::-1] if upper else known, -2) if known else torch.zeros_like(b)
+        row, column = chosen(rows == k, b, -2), chosen(columns == k, a, -1)
+        if not unit:
+            row = row / chosen(rows == k, column, -2)
+        b = b - torch.where(rows < k if upper else rows > k, column, 0.0) @ row
+        x = torch.where(rows == k, row, x)
+    return x
 
 
 def linalg_cholesky_ex(self: Tensor, *, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor]:
@@ -64,6 +76,15 @@ def linalg_cholesky_ex(self: Tensor, *, upper: bool = False, check_errors: bool 
     factor, info = cholesky_factor((self.mT if upper else self).to(torch.float64))
     factor = factor.to(self.dtype)
     return (factor.contiguous().mT if upper else columns_first(factor)), info
+
+
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    """The Cholesky factor; it is an error of the run that there is none."""
+    if not is_small(self):
+        return NotImplemented
+    factor, info = linalg_cholesky_ex(self, upper=upper)
+    aten._linalg_check_errors(info, "cholesky", is_matrix=self.dim() == 2)
+    return factor
 
 
 def linalg_solve_triangular(
@@ -114,6 +135,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {
+        aten.cholesky.default: cholesky,
         aten.linalg_cholesky_ex.default: linalg_cholesky_ex,
         aten.linalg_solve_triangular.default: linalg_solve_triangular,
         aten.triangular_solve.default: triangular_solve,
