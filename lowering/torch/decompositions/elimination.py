@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .triangular import chosen, columns_first, is_small, places, solved
+from .triangular import chosen, columns_first, is_small, places, shared_batch, solved
 
 aten = torch.ops.aten
 
@@ -59,7 +59,7 @@ def split_factors(lu: Tensor) -> tuple[Tensor, Tensor]:
 def solution(lu: Tensor, pivots: Tensor, b: Tensor) -> Tensor:
     """x with a x = b, from the factors of a."""
     order = row_order(pivots, lu.shape[-1])
-    batch = torch.broadcast_shapes(lu.shape[:-2], b.shape[:-2])
+    batch = shared_batch(lu, b)
     b = b.expand(*batch, *b.shape[-2:])
     moved = b.gather(-2, order.unsqueeze(-1).expand(*batch, *b.shape[-2:]))
     return solved(lu, solved(lu, moved, upper=False, unit=True), upper=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ LARGEST = 32
 
 def is_small(a: Tensor, *more: Tensor) -> bool:
     """Whether all matrices have a fixed, small number of rows and columns, and are of real floats."""
-    sizes = [size for x in (a, *more) for size in x.shape[-2:]]
+    sizes: list[Any] = [size for x in (a, *more) for size in x.shape[-2:]]
     return a.is_floating_point() and all(isinstance(size, int) and size <= LARGEST for size in sizes)
 
 
@@ -36,6 +36,11 @@ def places(x: Tensor) -> tuple[Tensor, Tensor]:
 def chosen(mask: Tensor, x: Tensor, dim: int) -> Tensor:
     """The only row (dim -2) or column (-1) where the mask holds: each step of an elimination then reads alike."""
     return torch.where(mask, x, 0).sum(dim, keepdim=True)
+
+
+def shared_batch(a: Tensor, b: Tensor) -> tuple[int, ...]:
+    """The sizes of the dims before those of the matrices, after broadcasting."""
+    return cast(Any, torch).broadcast_shapes(a.shape[:-2], b.shape[:-2])
 
 
 def cholesky_factor(a: Tensor) -> tuple[Tensor, Tensor]:
@@ -56,8 +61,7 @@ def cholesky_factor(a: Tensor) -> tuple[Tensor, Tensor]:
 def solved(a: Tensor, b: Tensor, *, upper: bool, unit: bool = False) -> Tensor:
     """x with a x = b for a triangular a, of which the other half is not read."""
     n = a.shape[-1]
-    batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    b = b.expand(*batch, *b.shape[-2:])
+    b = b.expand(*shared_batch(a, b), *b.shape[-2:])
     rows, columns = places(a)
     x = torch.zeros_like(b)
     for k in reversed(range(n)) if upper else range(n):
