@@ -2,7 +2,8 @@
 none.
 
 An index outside its axis is an error of the run: a gather checks its own axis, and `checked` what is added up to one
-position before a gather sees it, or what eager reports as another class of error.
+position before a gather sees it, or what eager reports as another class of error. The CPU finishes the call and raises;
+a kernel on a GPU stops, as a device-side assertion of eager does, and the next call that waits for it raises.
 """
 
 from __future__ import annotations
