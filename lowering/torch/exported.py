@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -91,7 +92,13 @@ def import_exported(program: ExportedProgram, random: str = "philox") -> Importe
         raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
     symbols.guards += [(hole, "!=") for hole in dict.fromkeys(symbols.holes)]
     function = FunctionImporter(program.graph_module, symbols, random=random)
-    for position, (node, spec) in enumerate(zip(placeholders, program.graph_signature.input_specs, strict=True)):
+    tokens = 0  # that decomposing put before what a call passes
+    for number, (node, spec) in enumerate(zip(placeholders, program.graph_signature.input_specs, strict=True)):
+        position = number - tokens
+        if spec.kind is InputKind.TOKEN:
+            function.add_placeholder(node, position, "input", node.name)
+            tokens += 1
+            continue
         role = ROLES.get(spec.kind)
         constant = program.constants.get(spec.target or "")
         if role == "constant" and isinstance(constant, torch.Tensor) and function.add_literal(node, constant):
@@ -103,7 +110,7 @@ def import_exported(program: ExportedProgram, random: str = "philox") -> Importe
     function.add_scalars(checked=True)
     function.add_constants(dict(program.graph_module.named_buffers()) | program.constants)
     function.run()
-    return _with_outputs(program, function)
+    return replace(_with_outputs(program, function), placeholders=len(placeholders) - tokens)
 
 
 def _is_mutated(program: ExportedProgram, spec: InputSpec) -> bool:
@@ -124,7 +131,7 @@ def _with_outputs(program: ExportedProgram, function: FunctionImporter) -> Impor
         if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
             target = str(spec.target)
             function.add_mutation(node, arguments[by_target.get(target, target)])
-        else:
+        elif spec.kind is not OutputKind.TOKEN:
             outputs.append(node)
     return function.finish(function.add_outputs(outputs))
 

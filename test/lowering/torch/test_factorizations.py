@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+import albumen
 from albumen.lowering.torch.decompositions.table import DECOMPOSITIONS
 
 pytestmark = pytest.mark.torch
@@ -111,3 +112,20 @@ def test_compiled(function: Callable[..., Any]) -> None:
             function(torch.ones(3, 3))
         with pytest.raises(RuntimeError, match="out of range"):
             compiled(torch.ones(3, 3))
+
+
+class Inverse(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.full((3, 3), 2.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.inv(x) * self.weight
+
+
+def test_exported() -> None:
+    model, eye = Inverse(), torch.eye(3)
+    compiled = albumen.compile(model, (eye,))
+    torch.testing.assert_close(compiled(eye * 4), model(eye * 4))
+    with pytest.raises(RuntimeError, match="out of range"):
+        compiled(eye * 0)
