@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 import torch
+from torch.autograd import profiler
 
 from ...runtime.artifact import Artifact
 from ...runtime.config import configuration
@@ -23,6 +24,8 @@ from .outputs import Give, Source, needs_symbols, output_function
 from .returned import OutputSlot
 from .weight_memory import BoundTensors, Call
 
+_PROFILER: Any = profiler  # its flag is private and changes
+
 Take = Callable[[list[Any]], list[Any]]
 """Values of the placeholders in, inputs of the program out."""
 Run = Callable[[list[Any]], Sequence[Any]]
@@ -33,7 +36,7 @@ class LoadedGraph:
     """A compiled graph as a function of its placeholders' values.
 
     `weights` are bound once, by argument name, in logical order. The first `offset` placeholders, all bound, are not
-    passed.
+    passed. The profiler shows calls under `name`.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class LoadedGraph:
         device: torch.device,
         weights: Mapping[str, torch.Tensor],
         offset: int = 0,
+        name: str = "albumen",
     ):
         self.imported = imported
         slots = {slot.name: slot for slot in imported.inputs}
@@ -54,6 +58,7 @@ class LoadedGraph:
         self.program.limit_threads(torch.get_num_threads())
         self._given = [slot for slot in imported.inputs if slot.name not in self._bound.values]
         self._offset = offset
+        self._name = name
         self._device = device
         self._binding = SymbolBinding(imported, offset)
         self._call = self._caller()
@@ -75,6 +80,17 @@ class LoadedGraph:
 
     def runner(self) -> Run:
         """The function, with as little Python around the program's call as the graph needs."""
+        run, name = self._plain_runner(), self._name
+
+        def profiled(values: list[Any]) -> Sequence[Any]:
+            if not _PROFILER._is_profiler_enabled:
+                return run(values)
+            with profiler.record_function(name):
+                return run(values)
+
+        return profiled
+
+    def _plain_runner(self) -> Run:
         take, give, call = self._take(), self._give(), self._call
         copied = self._copied_positions()
         if copied and take is not None:

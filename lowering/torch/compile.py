@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import torch
 from torch.export import ExportedProgram
@@ -85,7 +85,8 @@ def compile_program(
     state = None if model is None else ModelState(model, state_names(program, imported))
     if state is not None:
         weights |= state.tensors()
-    return CompiledModel(program, imported, artifact, device, weights, state)
+    name = "albumen" if model is None else f"albumen {type(model).__name__}"
+    return CompiledModel(program, imported, artifact, device, weights, state, name)
 
 
 class CompiledModel:
@@ -99,10 +100,11 @@ class CompiledModel:
         device: torch.device,
         weights: Mapping[str, torch.Tensor],
         state: ModelState | None = None,
+        name: str = "albumen",
     ):
         specs = exported.graph_signature.input_specs
         first = sum(spec.kind is not InputKind.USER_INPUT for spec in specs)
-        self._loaded = LoadedGraph(imported, artifact, device, weights, first)
+        self._loaded = LoadedGraph(imported, artifact, device, weights, first, name)
         self._run = self._loaded.runner()
         self._state = state
         self._changed = [False] if state is None else state.changed
@@ -130,6 +132,10 @@ class CompiledModel:
         if self._changed[0]:
             self._take_replaced()
         try:
+            if torch.is_grad_enabled() and any(values[i].requires_grad for i in self._tensors):
+                raise LaunchError(
+                    "an argument requires a gradient, which a compiled program does not compute", hint=_GRADIENT
+                )
             if self._check_memory is not None:
                 self._check_memory(values)
             results = self._run(values)
@@ -183,6 +189,12 @@ class CompiledModel:
             hint="call the model with the arguments it was compiled for",
         )
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a compiled model cannot be pickled or copied, since it uses the memory of the model it came from: "
+            "save(path) writes it to a file for albumen.load; or copy the model, and compile the copy"
+        )
+
     @property
     def program(self) -> Program:
         """The loaded program beneath, which takes numpy and DLPack arrays too."""
@@ -205,6 +217,9 @@ class CompiledModel:
         slots = {slot.name: slot for slot in self._loaded.imported.inputs}
         ordered = {name: in_memory_order(value, slots[name]) for name, value in self._weights.items()}
         write_artifact(path, with_weights(self._loaded.artifact, ordered))
+
+
+_GRADIENT = "call it under torch.no_grad(), or compile the model with torch.compile(backend='albumen')"
 
 
 def without_shared_memory(values: Any) -> Any:
