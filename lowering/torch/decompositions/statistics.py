@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -65,7 +65,8 @@ def histogram_of_count(
 ) -> tuple[Tensor, Tensor]:
     """A histogram over `bins` cells of equal width in `range`, or in the range of the data."""
     x = self.reshape(-1)
-    low, high = _limits(x, *(range if range is not None else (0.0, 0.0)), 0.5)
+    first, last = range if range is not None else (0.0, 0.0)
+    low, high = _limits(x, first, last, 0.5)
     steps = torch.arange(bins + 1, device=x.device)
     step = (high - low) / bins
     # The halves count from their own ends, as linspace does.
@@ -82,7 +83,7 @@ def histogram_of_edges(
 
 def distance(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of the difference."""
-    return torch.linalg.vector_norm(self - other, p)
+    return cast(Any, torch.linalg).vector_norm(self - other, p)
 
 
 def scale_by_power(self: Tensor, other: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from xdsl.ir import SSAValue
 
+from ....dialects.dtype import I32
 from ....dialects.hlir.arithmetic import TruncDivOp
 from ....dialects.hlir.bitwise import ShiftLeftOp, ShiftRightOp
 from ....dialects.hlir.elementwise import GcdOp
@@ -56,7 +57,10 @@ def least_common_multiple(call: Call) -> SSAValue:
     a, b = promote(call, ["self", "other"]).operands
     divisor = Term(call.b, call.b.emit(GcdOp, [a, b]))
     safe = when(divisor.equals(0), divisor.lift(1), divisor)
-    return abs(Term(call.b, call.b.emit(TruncDivOp, [a, safe.value])) * Term(call.b, b)).value
+    product = Term(call.b, call.b.emit(TruncDivOp, [a, safe.value])), Term(call.b, b)
+    dtype = tensor_of(a).dtype
+    wide = I32 if dtype.bits < 32 else dtype  # C computes narrow integers as int and wraps the result alone
+    return abs(product[0].cast(wide) * product[1].cast(wide)).cast(dtype).value
 
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
-from ....dialects.hlir.arithmetic import ExpOp, SubOp
+from ....dialects.hlir.arithmetic import ExpOp, LogOp, SubOp
 from ....dialects.hlir.attention import safe_softmax
 from ....dialects.hlir.elementwise import MulOp
-from ....dialects.hlir.reduction import SumOp
+from ....dialects.hlir.reduction import MaxOp, SumOp
 from ....dialects.hlir.softmax import AlongAxis, LogSoftmaxOp, SoftmaxOp
 from ....dialects.hlir.types import axes_attr
 from ....dialects.op import tensor_of
 from ..call import Call, Handler
 
 
-def along(op_class: type[AlongAxis]) -> Handler:
+def along(op_class: type[AlongAxis]) -> Callable[[Call], SSAValue]:
     """The op along `dim`; a 0-d tensor counts as one element."""
 
     def handler(call: Call) -> SSAValue:
@@ -31,6 +31,23 @@ def along(op_class: type[AlongAxis]) -> Handler:
         return call.b.reshape(call.b.emit(op_class, [call.b.reshape(x, [1])], axis=axis), [])
 
     return handler
+
+
+def logarithm(call: Call) -> SSAValue:
+    """Log-softmax. On the CPU eager rounds the sum and its logarithm to a narrow float where the dim is the last."""
+    x = call.tensor("self")
+    type_ = tensor_of(x)
+    narrow = type_.dtype.is_float and type_.dtype.compute != type_.dtype and type_.dtype == call.dtype
+    if call.is_cuda or not narrow or call.axis("dim", type_.rank) != type_.rank - 1:
+        return along(LogSoftmaxOp)(call)
+    b, last = call.b, [type_.rank - 1]
+    call.ignore("dtype", "half_to_float")
+    wide = b.cast(x, type_.dtype.compute)
+    top = b.restore_axes(b.emit(MaxOp, [wide], axes=axes_attr(last)), last, type_.dims)
+    centred = b.emit(SubOp, [wide, top])
+    total = b.cast(b.emit(SumOp, [b.emit(ExpOp, [centred])], axes=axes_attr(last)), type_.dtype)
+    rest = b.cast(b.emit(LogOp, [total]), type_.dtype.compute)
+    return b.cast(b.emit(SubOp, [centred, b.restore_axes(rest, last, type_.dims)]), type_.dtype)
 
 
 def without_nan(call: Call) -> SSAValue:
@@ -68,8 +85,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "aten.softmax.int": along(SoftmaxOp),
         "aten._softmax.default": along(SoftmaxOp),
         "aten._safe_softmax.default": without_nan,
-        "aten.log_softmax.int": along(LogSoftmaxOp),
-        "aten._log_softmax.default": along(LogSoftmaxOp),
+        "aten.log_softmax.int": logarithm,
+        "aten._log_softmax.default": logarithm,
         "aten._softmax_backward_data.default": gradient,
         "aten._log_softmax_backward_data.default": gradient,
     }
