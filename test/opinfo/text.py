@@ -190,7 +190,7 @@ def assert_close(found: Sequence[Array], expected: Sequence[Array]) -> None:
 
 
 def _tensor(x: Array) -> torch.Tensor:
-    x = np.ascontiguousarray(x)
+    x = np.array(x, order="C")
     if x.dtype.kind == "V" and x.dtype.itemsize == 2:
         return torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(x)
