@@ -89,7 +89,7 @@ def audio(
     return Architecture(name, "audio", config, model, {**base, **sizes}, inputs, uses)
 
 
-MOONSHINE = {
+MOONSHINE: dict[str, Any] = {
     "vocab_size": 64,
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -101,7 +101,7 @@ MOONSHINE = {
     "decoder_num_key_value_heads": 4,
     "pad_token_id": 0,
 }
-SPEECH_TO_TEXT = {**WHISPER, "conv_channels": 32, "input_feat_per_channel": 8, "input_channels": 1}
+SPEECH_TO_TEXT: dict[str, Any] = {**WHISPER, "conv_channels": 32, "input_feat_per_channel": 8, "input_channels": 1}
 
 ARCHITECTURES = (
     audio("whisper", "WhisperConfig", "WhisperForConditionalGeneration", WHISPER, speech(), (FORWARD, DYNAMIC_CACHE)),

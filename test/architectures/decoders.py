@@ -62,14 +62,14 @@ def decoder(
 
 HEADED = ("GPT2", "OpenAIGPT", "CTRL")
 
-FALCON = {name: size for name, size in SIZES.items() if name != "head_dim"}
-PARTLY_ROTARY = {"partial_rotary_factor": 0.5}
-OPT = {"ffn_dim": 48, "word_embed_proj_dim": 32}
-XGLM = {"d_model": 32, "num_layers": 2, "attention_heads": 4, "ffn_dim": 48}
-MPT = {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 64}
-SLIDING = {"sliding_window": 4}
-GEMMA3 = {**SLIDING, "layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
-LATENT = {
+FALCON: dict[str, Any] = {name: size for name, size in SIZES.items() if name != "head_dim"}
+PARTLY_ROTARY: dict[str, Any] = {"partial_rotary_factor": 0.5}
+OPT: dict[str, Any] = {"ffn_dim": 48, "word_embed_proj_dim": 32}
+XGLM: dict[str, Any] = {"d_model": 32, "num_layers": 2, "attention_heads": 4, "ffn_dim": 48}
+MPT: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 64}
+SLIDING: dict[str, Any] = {"sliding_window": 4}
+GEMMA3: dict[str, Any] = {**SLIDING, "layer_types": ["sliding_attention", "full_attention"], "query_pre_attn_scalar": 8}
+LATENT: dict[str, Any] = {
     "num_key_value_heads": 4,
     "q_lora_rank": 16,
     "kv_lora_rank": 8,

@@ -45,8 +45,8 @@ CACHED = (FORWARD, DYNAMIC_CACHE)
 
 def translation() -> dict[str, Any]:
     return {
-        "input_ids": ids(2, 11),
-        "attention_mask": padding_mask(2, 11),
+        "input_ids": ids(2, 12),
+        "attention_mask": padding_mask(2, 12),
         "decoder_input_ids": ids(2, 7),
         "use_cache": False,
     }
@@ -59,19 +59,19 @@ def translator(
     return Architecture(name, "encoder-decoder", f"{prefix}Config", model, {**base, **sizes}, translation, uses)
 
 
-SWITCH = {
+SWITCH: dict[str, Any] = {
     "num_experts": 4,
     "num_sparse_encoder_layers": 1,
     "num_sparse_decoder_layers": 1,
     "expert_capacity": 64,
     "router_jitter_noise": 0.0,
 }
-LED = {
+LED: dict[str, Any] = {
     "attention_window": 4,
     "max_encoder_position_embeddings": 64,
     "max_decoder_position_embeddings": 64,
 }
-GEMMA = {
+GEMMA: dict[str, Any] = {
     "vocab_size": 64,
     "hidden_size": 32,
     "num_hidden_layers": 2,

@@ -34,10 +34,10 @@ def recurrent(name: str, prefix: str, inputs: Any = lambda: {"input_ids": ids(2,
     return Architecture(name, "recurrent", f"{prefix}Config", f"{prefix}ForCausalLM", sizes, inputs)
 
 
-DEEPSEEK = {**LATENT, "n_group": 2, "topk_group": 1, "n_shared_experts": 1, "first_k_dense_replace": 1}
-MAMBA = {"state_size": 4, "expand": 2, "conv_kernel": 4, "time_step_rank": 4}
-MAMBA2 = {"state_size": 4, "expand": 2, "num_heads": 8, "head_dim": 8, "n_groups": 2, "chunk_size": 4}
-RWKV = {"attention_hidden_size": 32, "context_length": 64}
+DEEPSEEK: dict[str, Any] = {**LATENT, "n_group": 2, "topk_group": 1, "n_shared_experts": 1, "first_k_dense_replace": 1}
+MAMBA: dict[str, Any] = {"state_size": 4, "expand": 2, "conv_kernel": 4, "time_step_rank": 4}
+MAMBA2: dict[str, Any] = {"state_size": 4, "expand": 2, "num_heads": 8, "head_dim": 8, "n_groups": 2, "chunk_size": 4}
+RWKV: dict[str, Any] = {"attention_hidden_size": 32, "context_length": 64}
 
 ARCHITECTURES = (
     mixture("mixtral", "Mixtral", (FORWARD, DYNAMIC_CACHE, GENERATE)),

@@ -62,22 +62,22 @@ def two_towers(name: str, prefix: str, **sizes: Any) -> Architecture:
     return model(name, f"{prefix}Config", f"{prefix}Model", {"text_config": TEXT, "vision_config": VISION, **sizes})
 
 
-VILT = {**TEXT, **VISION, "max_image_length": -1}
-LLAVA = {
+VILT: dict[str, Any] = {**TEXT, **VISION, "max_image_length": -1}
+LLAVA: dict[str, Any] = {
     "text_config": Nested("LlamaConfig", LANGUAGE),
     "vision_config": Nested("CLIPVisionConfig", VISION),
     "image_token_index": IMAGE_TOKEN,
     "image_seq_length": 16,
     "vision_feature_layer": -1,
 }
-PALIGEMMA = {
+PALIGEMMA: dict[str, Any] = {
     "text_config": Nested("GemmaConfig", LANGUAGE),
     "vision_config": Nested("SiglipVisionConfig", {**VISION, "projection_dim": 32, "vision_use_head": False}),
     "image_token_id": IMAGE_TOKEN,
     "image_token_index": IMAGE_TOKEN,
     "projection_dim": 32,
 }
-LAYOUT = {
+LAYOUT: dict[str, Any] = {
     **TEXT,
     "coordinate_size": 6,
     "shape_size": 4,

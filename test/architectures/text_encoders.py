@@ -50,9 +50,16 @@ def encoder(name: str, prefix: str, head: str = "Model", inputs: Any = sentences
     return Architecture(name, "text encoder", f"{prefix}Config", f"{prefix}{head}", {**SIZES, **sizes}, inputs)
 
 
-DISTILBERT = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
-XLM = {"emb_dim": 32, "n_layers": 2, "n_heads": 4}
-FUNNEL = {"vocab_size": 64, "d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48, "block_sizes": [1, 1]}
+DISTILBERT: dict[str, Any] = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
+XLM: dict[str, Any] = {"emb_dim": 32, "n_layers": 2, "n_heads": 4}
+FUNNEL: dict[str, Any] = {
+    "vocab_size": 64,
+    "d_model": 32,
+    "n_head": 4,
+    "d_head": 8,
+    "d_inner": 48,
+    "block_sizes": [1, 1],
+}
 
 ARCHITECTURES = (
     encoder("bert", "Bert", "ForMaskedLM", pairs),

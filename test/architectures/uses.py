@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import nn
 
 from .architecture import DYNAMIC_CACHE, FORWARD, GENERATE, STATIC_CACHE
 
 Call = Callable[..., Any]
-Use = Callable[[nn.Module, Call, dict[str, Any]], list[torch.Tensor]]
+Use = Callable[[Any, Call, dict[str, Any]], list[torch.Tensor]]
 
 STEPS = ((0, 6), (6, 7), (7, 8), (8, 9))
 """A prompt of six tokens, then one token at a time: the first step has a shape of its own, the next ones a growing
@@ -38,7 +37,7 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     return []
 
 
-def forward(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
+def forward(model: Any, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
     """One call, twice: the second must give the same."""
     first = tensors_in(call(**inputs))
     second = tensors_in(call(**inputs))
@@ -47,7 +46,7 @@ def forward(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[torch.
     return first
 
 
-def dynamic_cache(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
+def dynamic_cache(model: Any, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
     """A prompt, then single tokens, with a cache that grows."""
     from transformers import DynamicCache, EncoderDecoderCache
 
@@ -64,7 +63,7 @@ def dynamic_cache(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[
     return steps(call, inputs["input_ids"], DynamicCache(config=model.config))
 
 
-def static_cache(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
+def static_cache(model: Any, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
     """The same with a cache of fixed size, which the model writes in place."""
     from transformers import StaticCache
 
@@ -84,7 +83,7 @@ def steps(call: Call, tokens: torch.Tensor, cache: Any) -> list[torch.Tensor]:
     return [*results, *tensors_in(cache)]
 
 
-def generate(model: nn.Module, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
+def generate(model: Any, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor]:
     """Greedy generation by transformers' own loop, which calls the model's forward."""
     given = {k: v for k, v in inputs.items() if k in ("input_ids", "attention_mask")}
     own = model.forward

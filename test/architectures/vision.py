@@ -41,9 +41,9 @@ def vision(name: str, prefix: str, head: str, base: dict[str, Any], size: int = 
 
 
 CLASSIFY = "ForImageClassification"
-MLP = {"mlp_ratio": 2}
-RESNET = {"embedding_size": 8, "layer_type": "bottleneck"}
-SEGFORMER = {
+MLP: dict[str, Any] = {"mlp_ratio": 2}
+RESNET: dict[str, Any] = {"embedding_size": 8, "layer_type": "bottleneck"}
+SEGFORMER: dict[str, Any] = {
     "num_encoder_blocks": 2,
     "hidden_sizes": [16, 32],
     "depths": [1, 1],
@@ -55,14 +55,14 @@ SEGFORMER = {
     "decoder_hidden_size": 16,
     "num_labels": 5,
 }
-EFFICIENTNET = {
+EFFICIENTNET: dict[str, Any] = {
     "image_size": 32,
     "width_coefficient": 0.5,
     "depth_coefficient": 0.5,
     "hidden_dim": 640,
     "num_labels": 5,
 }
-DETR = {
+DETR: dict[str, Any] = {
     "d_model": 32,
     "encoder_layers": 1,
     "decoder_layers": 1,
@@ -77,15 +77,19 @@ DETR = {
     "backbone": None,
     "backbone_config": Nested("ResNetConfig", {**STAGES, **RESNET, "out_features": ["stage2"]}),
 }
-DPT = {
+DPT: dict[str, Any] = {
     "num_hidden_layers": 4,
     "backbone_out_indices": [0, 1, 2, 3],
     "neck_hidden_sizes": [8, 8, 16, 16],
     "fusion_hidden_size": 8,
     "is_hybrid": False,
 }
-MOBILEVIT = {"hidden_sizes": [16, 24, 32], "neck_hidden_sizes": [4, 8, 8, 16, 16, 16, 32], "num_attention_heads": 2}
-PVT = {
+MOBILEVIT: dict[str, Any] = {
+    "hidden_sizes": [16, 24, 32],
+    "neck_hidden_sizes": [4, 8, 8, 16, 16, 16, 32],
+    "num_attention_heads": 2,
+}
+PVT: dict[str, Any] = {
     "num_encoder_blocks": 2,
     "depths": [1, 1],
     "hidden_sizes": [16, 32],
@@ -95,7 +99,7 @@ PVT = {
     "num_attention_heads": [2, 4],
     "mlp_ratios": [2, 2],
 }
-LEVIT = {
+LEVIT: dict[str, Any] = {
     "image_size": 32,
     "hidden_sizes": [16, 24, 32],
     "num_attention_heads": [2, 3, 4],
@@ -105,7 +109,7 @@ LEVIT = {
     "attention_ratio": [2, 2, 2],
     "num_labels": 5,
 }
-POOLFORMER = {
+POOLFORMER: dict[str, Any] = {
     "hidden_sizes": [8, 16],
     "depths": [1, 1],
     "patch_sizes": [7, 3],
@@ -113,7 +117,7 @@ POOLFORMER = {
     "padding": [2, 1],
     "num_encoder_blocks": 2,
 }
-CVT = {
+CVT: dict[str, Any] = {
     "embed_dim": [8, 16],
     "num_heads": [1, 2],
     "depth": [1, 2],
@@ -133,8 +137,14 @@ CVT = {
     "padding_q": [1, 1],
     "stride_q": [1, 1],
 }
-FOCAL = {"embed_dim": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "focal_levels": [2, 2], "focal_windows": [3, 3]}
-HIERA = {
+FOCAL: dict[str, Any] = {
+    "embed_dim": 8,
+    "hidden_sizes": [8, 16],
+    "depths": [1, 1],
+    "focal_levels": [2, 2],
+    "focal_windows": [3, 3],
+}
+HIERA: dict[str, Any] = {
     "image_size": [32, 32],
     "embed_dim": 8,
     "depths": [1, 1, 1],
@@ -147,7 +157,7 @@ HIERA = {
     "num_query_pool": 2,
     "masked_unit_attention": [True, True, False],
 }
-SIGLIP = {**VIT, "vision_use_head": True}
+SIGLIP: dict[str, Any] = {**VIT, "vision_use_head": True}
 
 ARCHITECTURES = (
     vision("vit", "ViT", CLASSIFY, VIT),

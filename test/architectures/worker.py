@@ -31,6 +31,10 @@ from .uses import USES
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
+class EagerFails(Exception):
+    """The model does not run in this dtype, compiled or not."""
+
+
 class Graphs:
     """The backend, counting the graphs it is given, their nodes, and the seconds that compiling them took."""
 
@@ -59,6 +63,8 @@ def measure(architecture: Architecture, use: str, dtype: str, device: str = "cpu
             row.update(status="pass", ratio=round(compared(architecture, use, DTYPES[dtype], device, backend), 3))
         if row["ratio"] > 1:
             row.update(status="wrong", why=f"the error is {row['ratio']} times its bound")
+    except EagerFails as error:
+        row.update(status="eager", why=str(error))
     except Mismatch as error:
         row.update(status="wrong", why=str(error))
     except Exception as error:
@@ -71,7 +77,10 @@ def measure(architecture: Architecture, use: str, dtype: str, device: str = "cpu
 
 def compared(architecture: Architecture, use: str, dtype: torch.dtype, device: str, backend: Graphs) -> float:
     """The largest error over its bound."""
-    model, run = architecture.build().to(device), USES[use]
+    try:
+        model, run = architecture.build().to(device), USES[use]
+    except Exception as error:
+        raise EagerFails(f"{type(error).__name__}: {error}") from error
     inputs = {k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in architecture.arguments().items()}
 
     def results(kind: torch.dtype, compiled: bool = False) -> list[torch.Tensor]:
@@ -82,7 +91,10 @@ def compared(architecture: Architecture, use: str, dtype: torch.dtype, device: s
         return run(own, call, converted(inputs, kind))
 
     torch.compiler.reset()
-    eager = results(dtype)
+    try:
+        eager = results(dtype)
+    except Exception as error:
+        raise EagerFails(f"{type(error).__name__}: {error}") from error
     return worst_ratio(results(dtype, compiled=True), eager, exact(results, dtype))
 
 
@@ -106,7 +118,7 @@ def converted(inputs: dict[str, Any], dtype: torch.dtype) -> dict[str, Any]:
 
 
 def classified(error: BaseException) -> tuple[str, str]:
-    """`unsupported` is our refusal, `break` one of dynamo's, `eager` an error of the model itself, else `crash`."""
+    """`unsupported` is our refusal, `break` one of dynamo's, else `crash`."""
     cause = innermost(error)
     found = next((e for e in chain(error) if isinstance(e, CompileError)), None)
     if isinstance(found, UnsupportedError):
