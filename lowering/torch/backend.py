@@ -4,7 +4,8 @@ copies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions  # pyrigh
 from torch._functorch import config as functorch_config
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext
+from torch._inductor import config as inductor_config
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule
 
@@ -116,9 +118,7 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
     forward: Any = compiler.forward
     # The backward graph is compiled when it first runs, which may be inside a frame that dynamo looks at.
     backward: Any = cast(Any, torch.compiler).disable(compiler.backward, reason="compiles the backward graph")
-    # Eager runs backward outside of the autocast that it ran forward in; torch traces both inside, unless told.
-    # Without the other setting, a checkpointed layer on a GPU would pass generators into the graphs.
-    with cast(Any, functorch_config).patch(backward_pass_autocast="off", graphsafe_rng_functionalization=False):
+    with _traced_as_eager_runs():
         return aot_module_simplified(
             graph_module,
             list(example_inputs),
@@ -128,6 +128,22 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
             decompositions=decompositions(),
             keep_inference_input_mutations=True,
         )
+
+
+@contextmanager
+def _traced_as_eager_runs() -> Iterator[None]:
+    """Settings of torch under which AOTAutograd's graphs mean what eager does.
+
+    Backward runs outside of the autocast that forward ran in; a checkpointed layer on a GPU takes the generator's state
+    as a tensor; and random numbers that nobody reads are drawn all the same.
+    """
+    functorch: Any = functorch_config
+    inductor: Any = inductor_config
+    with (
+        functorch.patch(backward_pass_autocast="off", graphsafe_rng_functionalization=False),
+        inductor.patch(fallback_random=True),
+    ):
+        yield
 
 
 def source_names(graph_module: GraphModule) -> list[str]:

@@ -114,7 +114,14 @@ def layers(x: torch.Tensor) -> list[torch.Tensor]:
     ]
 
 
-@pytest.mark.parametrize("function", [creations, in_place, of_tensors, layers])
+def unread(x: torch.Tensor) -> torch.Tensor:
+    """Draws what nobody reads."""
+    torch.rand(3)
+    F.dropout(x, 0.5)
+    return x + torch.rand(4)
+
+
+@pytest.mark.parametrize("function", [creations, in_place, of_tensors, layers, unread])
 def test_values_and_generator_are_those_of_eager(function: Callable[..., Any]) -> None:
     assert_as_eager(function, torch.randn(3, 4))
 
