@@ -177,5 +177,6 @@ def _fail(code: int) -> None:
     meaning = STATUS[code][1] if code in STATUS else f"unknown status {code}"
     if code in (STATUS_INDEX, STATUS_VALUE):
         error = IndexRangeError if code == STATUS_INDEX else ValueRangeError
-        raise error(f"the program failed: {meaning}", hint="check the tensors that hold indices, or of which the model asserts something")
+        hint = "check the tensors that hold indices, or of which the model asserts something"
+        raise error(f"the program failed: {meaning}", hint=hint)
     raise LaunchError(f"the program failed: {meaning}", hint="check the memory and the limits of the machine")
