@@ -81,13 +81,14 @@ def import_exported(program: ExportedProgram, random: str = "philox") -> Importe
     Raises:
         UnsupportedError: with everything that cannot be imported.
     """
+    guards = guards_of(program)  # those of the export; the decomposition of a loaded program adds some for its examples
     program = decomposed(program)
     placeholders = placeholders_of(program.graph)
     try:
         ranges = cast(Any, program).range_constraints
         found = traced_symbols(placeholders)
         numbers = set(found) - set(traced_symbols(placeholders, torch.Tensor))
-        symbols = SymbolTable(found, ranges, guards_of(program), numbers)
+        symbols = SymbolTable(found, ranges, guards, numbers)
     except UnsupportedNodeError as error:
         raise UnsupportedError("the sizes of the model", [error.reason], stage="import") from None
     symbols.guards += [(hole, "!=") for hole in dict.fromkeys(symbols.holes)]
