@@ -227,3 +227,21 @@ def test_transformer_encoder_layer(mask_type: int | None, norm_first: bool) -> N
     for use_gelu in (False, True):
         settings = (use_gelu, norm_first, 1e-5)
         check("_transformer_encoder_layer_fwd", src, e, 4, *w[:4], *settings, *w[4:], mask, mask_type)
+
+
+@pytest.mark.parametrize("reduction", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nll_loss(weighted: bool, reduction: int) -> None:
+    weight = normal(4, seed=3).abs() if weighted else None
+    targets = torch.randint(0, 4, (3, 2, 5), generator=torch.Generator().manual_seed(0))
+    targets[0, 0, 0] = targets[1] = -100
+    check("nll_loss_forward", normal(5, 4), targets[0, 0], weight, reduction, -100)
+    check("nll_loss_forward", normal(5, 4), targets[1, 0], weight, reduction, -100)
+    check("nll_loss_forward", normal(4), targets[0, 0, 1], weight, reduction, -100)
+    check("nll_loss2d_forward", normal(3, 4, 2, 5), targets, weight, reduction, -100)
+    for wrong in (-1, 4):
+        with pytest.raises(IndexError):
+            check("nll_loss_forward", normal(5, 4), torch.full((5,), wrong), weight, reduction, -100)
+        overload = torch.ops.aten.nll_loss_forward.default
+        with pytest.raises(IndexError):
+            DECOMPOSITIONS[overload](normal(5, 4), torch.full((5,), wrong), weight, reduction, -100)

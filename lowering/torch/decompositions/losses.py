@@ -1,0 +1,57 @@
+"""The negative log likelihood of classes, where a class that does not exist is eager's IndexError."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten = torch.ops.aten
+
+NONE, MEAN = 0, 1
+
+
+def _classes(x: Tensor) -> tuple[int, int]:
+    """The dim of the classes, and how many there are."""
+    dim = 0 if x.dim() == 1 else 1
+    return dim, x.size(dim)
+
+
+def picked(x: Tensor, target: Tensor) -> Tensor:
+    """x[n, c, ...] at c = target[n, ...]. Negative classes count as beyond the last: they are not from the end."""
+    dim, count = _classes(x)
+    places = torch.where(target < 0, count, target)
+    if x.dim() == 1:
+        return x[places]
+    others = [i for i in range(x.dim()) if i != dim]
+    grid = [torch.arange(x.size(i), device=x.device) for i in others]
+    shaped = [g.reshape([-1 if j == k else 1 for j in range(len(others))]) for k, g in enumerate(grid)]
+    return x[(shaped[0], places, *shaped[1:])]
+
+
+def nll_loss_forward(
+    x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """(-weight[target] x[target], 0 at ignore_index, and reduced; the sum of the weights that it was divided by)."""
+    dim, _ = _classes(x)
+    if weight is not None:
+        x = x * weight.reshape([-1 if i == dim else 1 for i in range(x.dim())])
+    counts = target != ignore_index
+    safe = torch.where(counts, target, 0)
+    result = torch.where(counts, -picked(x, safe), 0)
+    if reduction == NONE and x.dim() > 1:
+        return result, torch.zeros([], dtype=x.dtype, device=x.device)
+    total = counts.sum().to(x.dtype) if weight is None else torch.where(counts, weight[safe], 0).sum()
+    result = result.sum() if reduction != NONE else result
+    return (result / total if reduction == MEAN else result), total
+
+
+DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
+    {
+        aten.nll_loss_forward.default: nll_loss_forward,
+        aten.nll_loss2d_forward.default: nll_loss_forward,
+    }
+)
