@@ -4,7 +4,7 @@ copies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +131,7 @@ def aot_functions(graph_module: GraphModule, example_inputs: Sequence[Any], comp
 
 
 @contextmanager
-def _traced_as_eager_runs() -> Iterator[None]:
+def _traced_as_eager_runs() -> Generator[None]:
     """Settings of torch under which AOTAutograd's graphs mean what eager does.
 
     Backward runs outside of the autocast that forward ran in; a checkpointed layer on a GPU takes the generator's state
