@@ -19,7 +19,11 @@ def _is_before(x: Tensor, value: Tensor, right: bool) -> Tensor:
 
 def search(rows: Tensor, values: Tensor, right: bool, sorter: Tensor | None) -> Tensor:
     """Where each value belongs in its row, or in the only one. As many steps as the row's length has bits."""
-    extent = rows.size(-1)
+    extent: int | torch.SymInt = rows.size(-1)
+    if isinstance(extent, torch.SymInt):  # the number of steps is not known: count what each value belongs behind
+        ordered = rows if sorter is None else rows.gather(-1, sorter)
+        ordered = ordered if rows.dim() == 1 else ordered.unsqueeze(-2)
+        return _is_before(ordered, values.unsqueeze(-1), right).sum(-1)
     low, high = torch.zeros_like(values, dtype=torch.int64), torch.full_like(values, extent, dtype=torch.int64)
     if not extent:
         return low

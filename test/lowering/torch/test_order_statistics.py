@@ -102,3 +102,13 @@ def test_distances_and_scaling(check_model: Check) -> None:
     a, b = torch.tensor([1.0, -2.0, 3.0]), torch.tensor([0.5, 2.0, -3.0])
     check_model(Function(lambda a, b: (torch.dist(a, b), torch.dist(a, b, 1), torch.dist(a, b, inf))), (a, b))
     check_model(Function(torch.ldexp), (a, torch.tensor([3, -1, 0])))
+
+
+def test_rows_of_unknown_length() -> None:
+    def places(x: torch.Tensor) -> Any:
+        return x.median(1), x.kthvalue(2, 1).values, torch.searchsorted(x.sort(1).values, x)
+
+    compiled = torch.compile(places, backend="albumen", fullgraph=True, dynamic=True)
+    for length in (9, 11):
+        x = torch.randn(4, length, generator=torch.Generator().manual_seed(length))
+        torch.testing.assert_close(compiled(x), places(x))
