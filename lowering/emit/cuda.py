@@ -151,8 +151,6 @@ CUDA = SimtTarget(
         | {
             "maximum": "alb_maximum({0}, {1})",
             "minimum": "alb_minimum({0}, {1})",
-            "floordiv": "alb_floordiv({0}, {1})",
-            "ceildiv": "alb_ceildiv({0}, {1})",
         }
     ),
     expressions={**arithmetic.EXPRESSIONS, **control.EXPRESSIONS, **simt.EXPRESSIONS},

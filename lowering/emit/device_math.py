@@ -77,6 +77,8 @@ def integer_functions(types: Mapping[str, str]) -> dict[str, str]:
             table[f"{name}.{dtype}"] = f"(({unsigned}){{0}} {symbol} ({unsigned}){{1}} ? {{0}} : {{1}})"
         table[f"absi.{dtype}"] = f"({kind})({{0}} < 0 ? 0 - ({unsigned}){{0}} : ({unsigned}){{0}})"
         table[f"mod.{dtype}"] = "({0} % {1})"
+        for name in ("floordiv", "ceildiv"):
+            table[f"{name}.{dtype}"] = f"alb_{name}<{kind}>({{0}}, {{1}})"  # narrow operands may be promoted to int
     table |= {"gcd.i64": "alb_gcd({0}, {1})", "pow.i64": "alb_pow_i64({0}, {1})"}
     return table
 

@@ -15,6 +15,7 @@ from ...dialects.hlir.scalar import Scalar
 from ...dialects.loop import ApplyOp
 from ...dialects.loop import CheckIndexOp as LoopCheckIndexOp
 from ...dialects.op import TensorOp, tensor_of
+from .division import quotient, remainder
 
 Add = Callable[[Operation], SSAValue]
 """Appends an op and returns its result."""
@@ -87,9 +88,7 @@ def _comparison(on_floats: str, signed: str, unsigned: str) -> Rule:
 
 
 def _mod(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
-    if dtype.is_float:
-        return add(ApplyOp("mod", xs))
-    return add(arith.RemSIOp(xs[0], xs[1]) if dtype.category == "signed" else arith.RemUIOp(xs[0], xs[1]))
+    return add(ApplyOp("mod", xs)) if dtype.is_float else remainder(add, dtype, xs)
 
 
 def _through_i64(name: str) -> Rule:
@@ -153,8 +152,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "div": _by_category(arith.DivfOp, None),
         "maximum": _by_category(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp),
         "minimum": _by_category(arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp),
-        "floor_div": _by_category(None, arith.FloorDivSIOp, arith.DivUIOp),
-        "trunc_div": _by_category(None, arith.DivSIOp, arith.DivUIOp),
+        "floor_div": quotient(arith.FloorDivSIOp),
+        "trunc_div": quotient(arith.DivSIOp),
         "mod": _mod,
         "gcd": _through_i64("gcd"),
         "pow": _through_i64("pow"),
