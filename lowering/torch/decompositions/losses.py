@@ -25,11 +25,11 @@ def picked(x: Tensor, target: Tensor) -> Tensor:
     dim, count = _classes(x)
     places = torch.where(target < 0, count, target)
     if x.dim() == 1:
-        return x[places]
+        return aten.index.Tensor(x, [places])  # x[places] would read a 0-d tensor as a number
     others = [i for i in range(x.dim()) if i != dim]
     grid = [torch.arange(x.size(i), device=x.device) for i in others]
     shaped = [g.reshape([-1 if j == k else 1 for j in range(len(others))]) for k, g in enumerate(grid)]
-    return x[(shaped[0], places, *shaped[1:])]
+    return aten.index.Tensor(x, [shaped[0], places, *shaped[1:]])
 
 
 def nll_loss_forward(
@@ -44,7 +44,7 @@ def nll_loss_forward(
     result = torch.where(counts, -picked(x, safe), 0)
     if reduction == NONE and x.dim() > 1:
         return result, torch.zeros([], dtype=x.dtype, device=x.device)
-    total = counts.sum().to(x.dtype) if weight is None else torch.where(counts, weight[safe], 0).sum()
+    total = counts.sum().to(x.dtype) if weight is None else torch.where(counts, picked(weight, safe), 0).sum()
     result = result.sum() if reduction != NONE else result
     return (result / total if reduction == MEAN else result), total
 
