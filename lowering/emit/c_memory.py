@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from xdsl.dialects import arith
@@ -104,8 +105,37 @@ def offset(printer: TextPrinter, op: Operation) -> None:
 
 def check_index(printer: TextPrinter, op: Operation) -> None:
     assert isinstance(op, CheckIndexOp)
-    operands = f"{bare(printer.use(op.index))}, {bare(printer.use(op.extent))}"
+    index = bare(printer.use(op.index))
+    if is_truth(op.index):
+        index = f"alb_opaque({index})"
+    operands = f"{index}, {bare(printer.use(op.extent))}"
     printer.define(op.result, f"alb_check_index({operands}, ALBUMEN_{op.kind.upper()}, failed)")
+
+
+def is_truth(index: SSAValue) -> bool:
+    """Whether arithmetic makes an index of a truth value.
+
+    GCC 12 sees through it when it looks for gathers, and takes the vector of truth values for offsets: true is -1.
+    """
+    pending, seen = [index], {index}
+    while pending:
+        value = pending.pop()
+        if value.type == i1:
+            return True
+        owner = value.owner
+        if isinstance(owner, arith.SelectOp) and not all(_is_constant(branch) for branch in (owner.lhs, owner.rhs)):
+            operands: Sequence[SSAValue] = (owner.lhs, owner.rhs)
+        elif isinstance(owner, Operation) and (isinstance(owner, CheckIndexOp) or owner.name.startswith("arith.")):
+            operands = owner.operands
+        else:
+            operands = ()
+        pending += [operand for operand in operands if operand not in seen]
+        seen.update(operands)
+    return False
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, arith.ConstantOp)
 
 
 def select(printer: TextPrinter, op: Operation) -> None:

@@ -138,6 +138,12 @@ __attribute__((unused)) static void *alb_scratch(int slot, size_t bytes) {
   return memory;
 }
 
+/* The same number, of which the compiler knows nothing. */
+__attribute__((unused)) static inline int64_t alb_opaque(int64_t x) {
+  __asm__("" : "+r"(x));
+  return x;
+}
+
 /* An index that data gave, or 0 and a note that it is out of range. */
 __attribute__((unused)) static int64_t alb_check_index(int64_t index, int64_t extent, int status, _Atomic int *failed) {
   if ((uint64_t)index < (uint64_t)extent) return index;
