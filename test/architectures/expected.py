@@ -22,6 +22,8 @@ EXPECTED: Mapping[str, str] = MappingProxyType(
         "nystromformer": "eager mixes float32 into bfloat16 and fails",
         "ctrl": f"{DYNAMO}: it calls a method of a tensor that is an attribute of a module",
         "switch-transformers": f"{DYNAMO}: a loop over experts that data chooses",
-        "llava": f"{DYNAMO}: a lock",
+        "led": f"{DYNAMO}: a branch on whether any token is global",
+        "llava": f"{DYNAMO}: a lock around collecting hidden states",
+        "dpt": f"{DYNAMO}: a lock around collecting hidden states",
     }
 )
