@@ -15,14 +15,13 @@ from ....dialects.hlir.argmax import ArgmaxOp
 from ....dialects.hlir.arithmetic import AbsOp, ExpOp, LogOp, NegOp, SubOp
 from ....dialects.hlir.comparison import BitNotOp, NotEqualOp
 from ....dialects.hlir.conversion import SelectOp
-from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MulOp, SqrtOp
+from ....dialects.hlir.elementwise import AddOp, DivOp, EqualOp, MaximumOp, MulOp, SqrtOp
 from ....dialects.hlir.normalization import dim_scalar
 from ....dialects.hlir.reduction import MaxOp, MinOp, ProdOp, Reduction, SumOp
 from ....dialects.hlir.types import axes_attr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, maximum
 from ..call import Call, Handler
-from ..unsupported import UnsupportedNodeError
 from .mathematics import general_power, like
 
 
@@ -43,15 +42,16 @@ def _reduce(call: Call, op_class: type[Reduction], x: SSAValue, axes: Sequence[i
     return call.b.emit(op_class, [x], axes=axes_attr(axes))
 
 
-def fold(op_class: type[Reduction]) -> Handler:
-    """Sum or product in the dtype of the result."""
+def fold(op_class: type[Reduction], of_booleans: type[Reduction]) -> Handler:
+    """Sum or product in the dtype of the result; as a boolean, whether any or all elements are true."""
 
     def handler(call: Call) -> SSAValue:
         call.ignore("dtype")
         x = call.b.cast(call.tensor("self"), call.dtype)
         axes = reduced_axes(call, x)
         if call.dtype.is_bool:
-            raise UnsupportedNodeError("is not supported on i1")
+            x = call.b.cast(_reduce(call, of_booleans, call.b.cast(x, U8), axes), call.dtype)
+            return call.b.reshape(x, call.dims)
         return call.b.reshape(_reduce(call, op_class, x, axes), call.dims)
 
     return handler
@@ -150,14 +150,16 @@ def _moments(call: Call) -> tuple[SSAValue, SSAValue]:
     correction = call.value("correction") if "correction" in call.argument_names else None
     if correction is None:
         correction = int(call.flag("unbiased")) if "unbiased" in call.argument_names else 1
-    if correction != int(correction):
-        raise UnsupportedNodeError(f"has correction={correction}, which is not a whole number")
     count = extent_product(x, axes)
     total = _reduce(call, SumOp, x, axes)
     average = b.emit(DivOp, [total, dim_scalar(b, count, tensor_of(total))])
     centred = b.emit(SubOp, [x, b.restore_axes(average, axes, tensor_of(x).dims)])
     squares = _reduce(call, SumOp, b.emit(MulOp, [centred, centred]), axes)
-    divisor = dim_scalar(b, maximum(count - int(correction), 0), tensor_of(squares))
+    if correction == int(correction):
+        divisor = dim_scalar(b, maximum(count - int(correction), 0), tensor_of(squares))
+    else:
+        divisor = b.emit(SubOp, [dim_scalar(b, count, tensor_of(squares)), like(b, float(correction), squares)])
+        divisor = b.emit(MaximumOp, [divisor, like(b, 0.0, divisor)])
     return b.emit(DivOp, [squares, divisor]), average
 
 
@@ -219,8 +221,8 @@ def _named(name: str, overloads: Sequence[str], handler: Handler) -> dict[str, H
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
-        **_named("sum", ("default", "dim_IntList"), fold(SumOp)),
-        **_named("prod", ("default", "dim_int"), fold(ProdOp)),
+        **_named("sum", ("default", "dim_IntList"), fold(SumOp, MaxOp)),
+        **_named("prod", ("default", "dim_int"), fold(ProdOp, MinOp)),
         **_named("mean", ("default", "dim"), mean),
         **_named("amax", ("default",), extreme(MaxOp)),
         **_named("amin", ("default",), extreme(MinOp)),

@@ -55,6 +55,15 @@ def test_reductions_of_integers(check_call: Check, dtype: torch.dtype) -> None:
     check_call("aten.cumsum.default", x, 1)
 
 
+def test_booleans_and_fractions_in_reductions(check_call: Check) -> None:
+    x = T([[True, False, True], [False, False, False]])
+    for dtype in (torch.bool, torch.int32):
+        check_call("aten.sum.dim_IntList", x, [1], dtype=dtype)
+        check_call("aten.prod.dim_int", x, 1, dtype=dtype)
+    check_call("aten.var.correction", random(3, 4), [1], correction=0.5)
+    check_call("aten.var.correction", random(3, 1), [1], correction=1.5)
+
+
 def test_options_of_reductions(check_call: Check) -> None:
     check_call("aten.sum.default", TABLE[0], dtype=torch.float64)
     check_call("aten.sum.dim_IntList", random(2, 3, dtype=torch.bfloat16), [0], dtype=torch.float32)
