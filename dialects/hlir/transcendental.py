@@ -85,5 +85,9 @@ class LgammaOp(Unary):
 
 
 def _lgamma(x: float) -> float:
-    pole = x <= 0 and x == math.floor(x)
-    return math.inf if pole else math.lgamma(x)
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    try:
+        return math.lgamma(x)
+    except OverflowError:  # beyond 2.5e305
+        return math.inf
