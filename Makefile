@@ -7,7 +7,7 @@ VENV := $(if $(filter .venv/bin/python,$(PYTHON)),.venv/.stamp)
 export PYTHONPATH := src:test$(if $(wildcard .site),:.site)$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full test-gpu opinfo cases check format lit bench docs
+.PHONY: help setup demo test test-full test-gpu opinfo cases architectures check format lit bench docs
 
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,8 @@ test-full: $(VENV) ## Run every test whole, also what `test` takes a slice of, a
 	$(PYTHON) -m cases --write
 	$(PYTHON) -m cases inductor --write || true
 	$(PYTHON) -m opinfo -d all --out build/opinfo-$(COMMIT).jsonl --write test/opinfo/results/c.jsonl
+	mkdir -p build && $(PYTHON) -m architectures --out build/architectures-$(COMMIT).jsonl
+	cp build/architectures-$(COMMIT).jsonl test/architectures/results/c.jsonl
 	$(MAKE) docs
 
 opinfo: $(VENV) ## Run PyTorch's operator database (ARGS="-k atan2 -d float32,int64 -v")
@@ -44,6 +46,9 @@ opinfo: $(VENV) ## Run PyTorch's operator database (ARGS="-k atan2 -d float32,in
 
 cases: $(VENV) ## Run the programs on which compilers differed (ARGS="inductor" compares another backend)
 	$(PYTHON) -m cases $(ARGS)
+
+architectures: $(VENV) ## Run transformers' architectures with small random configs (ARGS="-k llama -d float32 -j 2")
+	$(PYTHON) -m architectures $(ARGS)
 
 test-gpu: $(VENV) ## Run the tests that need a CUDA device
 	$(PYTHON) tools/dev/run_tests.py --gpu $(ARGS)
@@ -69,4 +74,5 @@ docs: $(VENV) ## Write the pages of docs/ that scripts write; run the code block
 	$(PYTHON) tools/dev/aten_table.py
 	$(PYTHON) tools/dev/opinfo_table.py
 	$(PYTHON) tools/dev/cases_table.py
+	$(PYTHON) tools/dev/architectures_table.py
 	$(PYTHON) tools/dev/run_docs.py README.md CONTRIBUTING.md docs/*.md
