@@ -41,7 +41,7 @@ def forward(model: Any, call: Call, inputs: dict[str, Any]) -> list[torch.Tensor
     """One call, twice: the second must give the same."""
     first = tensors_in(call(**inputs))
     second = tensors_in(call(**inputs))
-    if not all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, second, strict=True)):
+    if not all(torch.allclose(a, b, rtol=0, atol=0, equal_nan=True) for a, b in zip(first, second, strict=True)):
         raise AssertionError("the second call gives other values than the first")
     return first
 

@@ -13,7 +13,7 @@ from xdsl.ir import Block
 from albumen.dialects.catalogue import catalogue
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.creation import LiteralOp, RandomBitsOp
-from albumen.dialects.hlir.elementwise import Elementwise
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.indexing import GatherOp, ScatterOp
 from albumen.dialects.hlir.merging import MergeRunsOp
 from albumen.dialects.hlir.ordering import ScanOp, SortOp

@@ -38,11 +38,13 @@ def test_each_tensor_gets_what_eager_computes(overload: Any) -> None:
 
 
 def test_lists_in_a_compiled_function() -> None:
-    def step(parameters: list[torch.Tensor], gradients: list[torch.Tensor]) -> list[torch.Tensor]:
-        norms = torch._foreach_norm(gradients)
-        torch._foreach_mul_(gradients, 0.5)
-        torch._foreach_add_(parameters, gradients, alpha=-0.1)
-        torch._foreach_addcdiv_(parameters, gradients, [g.abs() + 1 for g in gradients], [-0.1, 0.2])
+    ops: Any = torch
+
+    def step(parameters: list[torch.Tensor], gradients: list[torch.Tensor]) -> Any:
+        norms = ops._foreach_norm(gradients)
+        ops._foreach_mul_(gradients, 0.5)
+        ops._foreach_add_(parameters, gradients, alpha=-0.1)
+        ops._foreach_addcdiv_(parameters, gradients, [g.abs() + 1 for g in gradients], [-0.1, 0.2])
         return norms
 
     parameters, gradients = [torch.rand(3), torch.rand(2, 2)], [torch.rand(3), torch.rand(2, 2)]

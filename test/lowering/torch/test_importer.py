@@ -85,7 +85,7 @@ def test_an_option_without_a_counterpart_is_an_error(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(importer, "HANDLERS", {"aten._softmax.default": handler})
     with pytest.raises(UnsupportedError, match=r"aten\._softmax\.default.*half_to_float=False; only True is supported"):
-        imported(Model(lambda x: torch._softmax(x, 1, False)), torch.randn(3, 4))
+        imported(Model(lambda x: torch.ops.aten._softmax(x, 1, False)), torch.randn(3, 4))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from albumen.dialects.errors import OptionError
 
 pytestmark = pytest.mark.torch
 
-PHILOX = {"random": "philox"}
+PHILOX: dict[str, Any] = {"random": "philox"}
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def fresh_dynamo() -> None:
     torch._dynamo.reset()
 
 
-def compiled(function: Callable[..., Any], dynamic: bool = False, **options: str) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], dynamic: bool = False, **options: Any) -> Callable[..., Any]:
     return torch.compile(function, backend="albumen", fullgraph=True, dynamic=dynamic, options=options)
 
 
@@ -167,6 +167,7 @@ def test_sizes_that_change() -> None:
 
 def test_forward_and_backward_see_one_mask() -> None:
     x = torch.randn(40, 8, requires_grad=True)
+    options: dict[str, Any]
     for options in ({}, PHILOX):
         torch._dynamo.reset()
         y = compiled(lambda x: F.dropout(x * 2, 0.4), **options)(x)
@@ -176,7 +177,7 @@ def test_forward_and_backward_see_one_mask() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, PHILOX], ids=["eager", "philox"])
-def test_a_seed_repeats_and_calls_differ(options: dict[str, str]) -> None:
+def test_a_seed_repeats_and_calls_differ(options: dict[str, Any]) -> None:
     run = compiled(lambda: torch.rand(50), **options)
     torch.manual_seed(5)
     first, second = run(), run()

@@ -22,6 +22,7 @@ from albumen.dialects.hlir.arithmetic import ErfOp, ExpOp, NegOp
 from albumen.dialects.hlir.builder import GraphBuilder
 from albumen.dialects.hlir.composite import Composite
 from albumen.dialects.hlir.dialect import HLIR
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.types import TensorType, tensor_type
 from albumen.dialects.op import TensorOp, tensor_of
 from albumen.dialects.sym.dialect import SYM, SymbolOp
@@ -47,7 +48,7 @@ def read(name: str) -> ModuleOp:
 
 def arguments_of(op: type[TensorOp], dtype: DType) -> list[TensorType] | None:
     """Operand types [s, 3] of an elementwise op, or None where it has no such dtype."""
-    assert issubclass(op, el.Elementwise)
+    assert issubclass(op, Elementwise)
     types = [tensor_type([S, 3], dtype)] * op.ARITY
     if op is cv.SelectOp:
         types[0] = tensor_type([S, 3], I1)
@@ -68,7 +69,7 @@ def settings(op: type[TensorOp]) -> list[dict[str, Attribute]]:
     return found[:2]
 
 
-ELEMENTWISE = [op for op in HLIR.operations if issubclass(op, el.Elementwise)]
+ELEMENTWISE = [op for op in HLIR.operations if issubclass(op, Elementwise)]
 
 
 def each_elementwise(dtypes: Sequence[DType]) -> list[tuple[type[TensorOp], list[TensorType]]]:
@@ -126,7 +127,7 @@ def is_composite(op: type[TensorOp]) -> bool:
 
 
 def same_dtype(op: type[TensorOp]) -> bool:
-    assert issubclass(op, el.Elementwise)
+    assert issubclass(op, Elementwise)
     return op.RESULT is None and op not in (cv.CastOp, cv.BitcastOp, cv.SelectOp)
 
 

@@ -51,8 +51,8 @@ THROUGH_CONTRACTION = rewrite(
 )
 
 RULES: tuple[Rule, ...] = (
-    # These two push, though they move nothing: two reshapes that undo each other, with an elementwise op on one of them,
-    # can be pushed through it for ever, unless the two are known to be none.
+    # These two push, though they move nothing: two reshapes that undo each other, with an elementwise op on one of
+    # them, can be pushed through it for ever, unless the two are known to be none.
     rewrite(
         "view of view",
         view("m", "t", view("n", "u", "x")),
