@@ -15,6 +15,7 @@ from ..dialects.errors import OptionError
 TARGETS = ("c", "cuda", "metal")
 NUMERICS = ("eager", "fused", "fast")
 RANDOM = ("", "eager", "philox")
+MATMUL_PRECISIONS = ("highest", "high", "medium")
 
 
 def closest(word: str, choices: Iterable[str]) -> str:
@@ -40,6 +41,8 @@ class CompileOptions:
     "fast" with approximations. `theories` names the rule files of `eqsat` (empty: all that `numerics` allows); `nodes`
     and `iterations` bound it (0: the pass's own bounds). `libraries` names the library calls that extraction may
     choose, such as "kernel.call_matmul" (empty: none; the torch frontend allows on a GPU what is installed).
+    `matmul_precision` is torch's setting of that name for products of f32: "highest" computes them in f32, "high" and
+    "medium" let a library round their operands to tf32 (target cuda; the frontends take torch's setting).
     `random` says where random numbers come from: "eager" draws them with torch before each call, "philox" computes them
     in the program under a seed (empty: eager for torch.compile, philox for albumen.compile).
     `compiler` is the C compiler (empty: found on PATH).
@@ -53,6 +56,7 @@ class CompileOptions:
     nodes: int = 0
     iterations: int = 0
     libraries: tuple[str, ...] = ()
+    matmul_precision: str = "highest"
     random: str = dataclasses.field(default="", metadata={"result": False})
     compiler: str = ""
     dump_ir: str = dataclasses.field(default="", metadata={"result": False})
@@ -68,6 +72,7 @@ class CompileOptions:
                 raise OptionError(f"option {name} must be of type {kind.__name__}, found {value!r}")
         self._check_choice("target", TARGETS)
         self._check_choice("numerics", NUMERICS)
+        self._check_choice("matmul_precision", MATMUL_PRECISIONS)
         self._check_choice("random", RANDOM)
         for name in ("nodes", "iterations"):
             if getattr(self, name) < 0:

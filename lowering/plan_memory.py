@@ -23,18 +23,20 @@ class PlanMemoryPass(ModulePass):
 
     A result is written where the caller wants it; a mutated input in place where nothing reads it afterwards, else by
     a last copy. Everything else lies in one arena in which dead space is used again. For target c offsets follow the
-    symbols; for a GPU they are constants for the largest sizes, unless that takes too much.
+    symbols; for a GPU they are constants for the largest sizes, unless that takes too much. With a `matmul_precision`
+    below "highest" library products of f32 are of operands rounded to tf32.
     """
 
     name: ClassVar[str] = "plan-memory"
     target: str = "c"
+    matmul_precision: str = "highest"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]
         outliner = Outliner({f.sym_name.data for f in functions})
         for function in functions:
             unroll(function.body.block)
-            program = Planner(op, function, self.target, outliner).program()
+            program = Planner(op, function, self.target, outliner, tf32=self.matmul_precision != "highest").program()
             op.body.block.insert_op_before(program, function)
             op.body.block.erase_op(function)
         op.body.block.add_ops(outliner.functions.values())

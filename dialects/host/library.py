@@ -16,6 +16,8 @@ def run_matmul(config: Mapping[str, str], buffers: Sequence[Array]) -> None:
     compute = np.float64 if config["compute"] == "f64" else np.float32
     a = _matrices(rest.pop(0), config, "a", ("m", "k"), config["lhs_transposed"] == "1").astype(compute)
     b = _matrices(rest.pop(0), config, "b", ("k", "n"), config["rhs_transposed"] == "1").astype(compute)
+    if config["compute"] == "tf32":
+        a, b = _tf32(a), _tf32(b)
     steps = config["epilogue"].split("_", 1) if config["epilogue"].startswith("bias") else ["", config["epilogue"]]
     with np.errstate(all="ignore"):
         y = a @ b
@@ -35,6 +37,13 @@ def _matrices(x: Array, config: Mapping[str, str], name: str, dims: tuple[str, s
     inner = (1, leading) if transposed else (leading, 1)
     strides = tuple(s * x.itemsize for s in (stride, *inner))
     return np.lib.stride_tricks.as_strided(x, (batch, rows, columns), strides)
+
+
+def _tf32(x: Array) -> Array:
+    """The nearest numbers with 10 bits after the point, ties to even; NaN and infinities as they are."""
+    bits = x.view(np.uint32)
+    rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x)
 
 
 def _activated(y: Array, step: str) -> Array:

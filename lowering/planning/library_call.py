@@ -25,8 +25,9 @@ DTYPES = ("f32", "f64", "f16", "bf16")
 Strides = tuple[Expr, ...]
 
 
-def matmul_config(op: CallMatmulOp) -> dict[str, str | Expr] | None:
-    """The configuration that runtime/devices/cublaslt.py documents, or None if the library cannot do this matmul."""
+def matmul_config(op: CallMatmulOp, *, tf32: bool = False) -> dict[str, str | Expr] | None:
+    """The configuration that runtime/devices/cublaslt.py documents, or None if the library cannot do this matmul. With
+    `tf32` operands of f32 may be rounded to that."""
     steps = tuple(step for step in op.steps if step != "add")
     epilogue = "_".join(steps) or "none"
     dtype = op.result_type.dtype.name
@@ -38,7 +39,7 @@ def matmul_config(op: CallMatmulOp) -> dict[str, str | Expr] | None:
     return {
         **form,
         **{f"dtype_{x}": dtype for x in "abd"},
-        "compute": op.accumulator.name,
+        "compute": "tf32" if tf32 and dtype == "f32" else op.accumulator.name,
         "epilogue": epilogue,
         "add": "1" if "add" in op.steps else "0",
         "workspace": constant(WORKSPACE),
@@ -46,13 +47,13 @@ def matmul_config(op: CallMatmulOp) -> dict[str, str | Expr] | None:
     }
 
 
-def config_attribute(op: CallMatmulOp) -> DictionaryAttr:
+def config_attribute(op: CallMatmulOp, *, tf32: bool = False) -> DictionaryAttr:
     """The configuration as an attribute, sorted by key.
 
     Raises:
         LoweringError: the library cannot do this matmul.
     """
-    config = matmul_config(op)
+    config = matmul_config(op, tf32=tf32)
     if config is None:
         raise LoweringError(f"{CALLEE} cannot compute this form", op=op, stage="plan-memory", hint="keep hlir.contract")
     values = ((key, config[key]) for key in sorted(config))

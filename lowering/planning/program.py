@@ -35,10 +35,11 @@ CONSTANT_ARENA = 256 << 20
 class Planner:
     """Decides where each value of a function lives, and writes the program down."""
 
-    def __init__(self, module: ModuleOp, function: FuncOp, target: str, outliner: Outliner):
+    def __init__(self, module: ModuleOp, function: FuncOp, target: str, outliner: Outliner, *, tf32: bool = False):
         self.module = module
         self.function = function
         self.target = target
+        self.tf32 = tf32
         self.outliner = outliner
         self.bounds = declared_bounds(module)
         self.model = CostModel(machine_of(target), representative(module))
@@ -171,7 +172,7 @@ class Planner:
             step: Step = LaunchOp(self.outliner.name_of(op), uses)
         else:
             assert isinstance(op, CallMatmulOp)
-            step = CallOp(CALLEE, config_attribute(op), [*uses, ("scratch", self.workspaces[op])])
+            step = CallOp(CALLEE, config_attribute(op, tf32=self.tf32), [*uses, ("scratch", self.workspaces[op])])
         step.location = op.location
         return step
 

@@ -47,7 +47,8 @@ NO_KERNEL = 1e9
 class Machine:
     """What the model knows of a target. Rates are per microsecond; `width` is how many elements keep it busy.
 
-    The matrix rates are of our kernels and of the library, for f32 and wider and for narrower floats.
+    The matrix rates are of our kernels and of the library, for f32 and wider and for narrower floats, and of the
+    library for f32 whose operands are rounded to tf32.
     """
 
     bandwidth: float
@@ -56,23 +57,26 @@ class Machine:
     narrow_matrix_rate: float
     library_rate: float
     narrow_library_rate: float
+    tf32_library_rate: float
     launch: float
     width: int
 
-    def rate_of(self, op: ContractOp | CallMatmulOp) -> float:
-        """Arithmetic operations of a contraction in a microsecond."""
+    def rate_of(self, op: ContractOp | CallMatmulOp, tf32: bool = False) -> float:
+        """Operations of a contraction in a microsecond; with `tf32` the library may round operands of f32."""
         narrow = op.operand_types[0].dtype.bits < 32
         if isinstance(op, CallMatmulOp):
+            if tf32 and op.result_type.dtype.name == "f32":
+                return self.tf32_library_rate
             return self.narrow_library_rate if narrow else self.library_rate
         return self.narrow_matrix_rate if narrow else self.matrix_rate
 
 
 MACHINES: Mapping[str, Machine] = MappingProxyType(
     {
-        "c": Machine(2.0e4, 2.0e4, 1.2e5, 1.2e5, 1.2e5, 1.2e5, launch=1.0, width=64),
+        "c": Machine(2.0e4, 2.0e4, 1.2e5, 1.2e5, 1.2e5, 1.2e5, 1.2e5, launch=1.0, width=64),
         # Matrix rates seen on an H200 (2026-11-30, all-MiniLM-L6-v2 at 32x128, our kernels against cuBLASLt).
-        "cuda": Machine(4.0e6, 2.5e7, 4.5e7, 2.5e8, 4.0e7, 6.0e8, launch=1.5, width=132 * 1024),
-        "metal": Machine(2.0e5, 4.0e6, 8.0e6, 8.0e6, 8.0e6, 8.0e6, launch=4.0, width=16 * 1024),
+        "cuda": Machine(4.0e6, 2.5e7, 4.5e7, 2.5e8, 4.0e7, 6.0e8, 3.0e8, launch=1.5, width=132 * 1024),
+        "metal": Machine(2.0e5, 4.0e6, 8.0e6, 8.0e6, 8.0e6, 8.0e6, 8.0e6, launch=4.0, width=16 * 1024),
     }
 )
 
@@ -102,10 +106,12 @@ def representative(module: ModuleOp, wanted: int = TYPICAL) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class CostModel:
-    """Costs on one machine, with the symbols at representative values."""
+    """Costs on one machine, with the symbols at representative values. With `tf32` library products of f32 are of
+    rounded operands."""
 
     machine: Machine
     symbols: Mapping[str, int]
+    tf32: bool = False
 
     def extent(self, e: Expr) -> int:
         """A dim as a number; a symbol that the module does not declare counts as typical."""
@@ -151,7 +157,7 @@ class CostModel:
         if op.KIND in (Kind.ELEMENTWISE, Kind.COMPOSITE):
             return 0.05 * machine.launch + FUSED_TRAFFIC * moved + self.arithmetic(op) / machine.vector_rate
         if isinstance(op, ContractOp | CallMatmulOp):
-            rate = max(moved, self.arithmetic(op) / machine.rate_of(op))
+            rate = max(moved, self.arithmetic(op) / machine.rate_of(op, self.tf32))
             # A call ends fusion on both sides; the elementwise ops around a kernel of ours cost it next to nothing.
             launches = 3 if isinstance(op, CallMatmulOp) else 2
             return launches * machine.launch + rate * (1.0 if _is_linear(op) else 1.5) * (

@@ -30,7 +30,8 @@ class ExtractPass(ModulePass):
     """Chooses one member of each class by the cost model of `target`, and expands what no kernel computes.
 
     `libraries` names the library ops that may be chosen (kernel.call_matmul). A module without e-graphs only has its
-    composites expanded. The result is canonical, and computes elementwise ops before broadcasts.
+    composites expanded. With a `matmul_precision` below "highest" their products of f32 are of operands rounded to
+    tf32. The result is canonical, and computes elementwise ops before broadcasts.
 
     Raises:
         OptionError: a name in `libraries` that is no library op.
@@ -39,12 +40,13 @@ class ExtractPass(ModulePass):
     name: ClassVar[str] = "extract"
     target: str = "c"
     libraries: tuple[str, ...] = ()
+    matmul_precision: str = "highest"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         libraries = frozenset(self.libraries)
         for unknown in sorted(libraries - {CallMatmulOp.name}):
             raise OptionError(f"no library op is called {unknown!r}", stage="extract", hint=f"use {CallMatmulOp.name}")
-        model = CostModel(machine_of(self.target), representative(op))
+        model = CostModel(machine_of(self.target), representative(op), tf32=self.matmul_precision != "highest")
         for region in op.regions:
             for block in region.blocks:
                 for inner in list(block.ops):

@@ -60,6 +60,8 @@ def resolved_options(options: Mapping[str, Any] | None, device: torch.device) ->
     given.setdefault("target", natural)
     if given["target"] == "cuda" and "libraries" not in given:
         given["libraries"] = available_libraries()
+    if given["target"] == "cuda" and "matmul_precision" not in given:
+        given["matmul_precision"] = matmul_precision()
     if not given.get("compiler"):
         given["compiler"] = settings.cc or ""
     if not given.get("dump_ir"):
@@ -77,6 +79,16 @@ def resolved_options(options: Mapping[str, Any] | None, device: torch.device) ->
 def available_libraries() -> tuple[str, ...]:
     """The library calls that programs on a GPU of this machine may make; the cost model chooses where."""
     return ("kernel.call_matmul",) if importlib.util.find_spec("nvmath") is not None else ()
+
+
+def matmul_precision() -> str:
+    """What `torch.set_float32_matmul_precision` allows, on which dynamo guards. A setting through
+    `torch.backends.cuda.matmul.fp32_precision` has no guard and allows nothing.
+    """
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:  # both ways to set it were used, after which torch refuses to tell
+        return "highest"
 
 
 def cuda_architecture(device: torch.device) -> str:

@@ -101,3 +101,20 @@ def test_training() -> None:
     found = torch.autograd.grad(torch.compile(model, backend="albumen")(x).square().sum(), list(model.parameters()))
     for a, b in zip(found, expected, strict=True):
         torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
+
+
+def test_matmul_precision() -> None:
+    """At "highest" sums of f32 products as in f32; below it operands may have 10 bits after the point, as in eager."""
+    model, x = nn.Linear(2048, 2048).eval().cuda(), torch.randn(2048, 2048, device="cuda")
+    before = torch.get_float32_matmul_precision()
+    with torch.no_grad():
+        exact = model.double()(x.double())
+        model.float()
+        try:
+            for precision, most in (("highest", 2e-5), ("high", 5e-3), ("highest", 2e-5)):
+                torch.set_float32_matmul_precision(precision)
+                for run in (torch.compile(model, backend="albumen", fullgraph=True), albumen.compile(model, (x,))):
+                    error = (run(x).double() - exact).abs().max().item()
+                    assert error <= most
+        finally:
+            torch.set_float32_matmul_precision(before)
