@@ -18,8 +18,8 @@ from albumen.dialects.catalogue import catalogue, cells
 from albumen.dialects.evaluate import evaluate_function, random_array
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.creation import LiteralOp
-from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.indexing import GatherOp
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.host.interpreter import run_program
 from albumen.dialects.op import Environment, Kind, TensorOp
 from albumen.dialects.simt import kernels_of

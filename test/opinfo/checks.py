@@ -65,9 +65,7 @@ COUNTS = ("samples", "passed", "nearer", "traced", "random")
 def combined(results: Sequence[Result]) -> Result:
     """The worst of the samples' results, with the counts of all."""
     worst = min(results, key=lambda result: (CRASHED, WRONG, UNSUPPORTED, PASSED).index(result.state))
-    totals = {
-        k: sum(getattr(result, k) for result in results) for k in ("samples", "passed", "nearer", "traced", "random")
-    }
+    totals = {k: sum(getattr(result, k) for result in results) for k in COUNTS}
     return replace(worst, **totals)
 
 
@@ -114,7 +112,7 @@ def compared(pair: Pair, samples: Sequence[Sample], calls: Sequence[Any], functi
         difference = first_difference(comparer, alike[i], of_sample)
         random = random and difference is not None  # else these are the very numbers that eager draws
         if random:
-            difference = distribution(function, samples, i)
+            difference = distribution(function, samples, i, of_sample)
         if difference is not None:
             result = replace(result, state=WRONG, why=result.why or f"{difference} [{sample.text}]")
             continue
@@ -133,10 +131,13 @@ def one_after_another(samples: Sequence[Sample]) -> list[Sample]:
     return again
 
 
-def distribution(function: Compiled, samples: Sequence[Sample], which: int) -> Difference | None:
-    """How the distribution of a random sample differs from eager's."""
+def distribution(function: Compiled, samples: Sequence[Sample], which: int, calls: Sequence[Any]) -> Difference | None:
+    """How the strides, the shared memory or the distribution of a random sample differ from eager's."""
+    sample = samples[which]
     try:
-        compare_random(partial(drawn, function, samples, which), partial(eager, samples[which]))
+        for call in calls:
+            compare_memory("", call, (sample.expected, sample.expected_inputs))
+        compare_random(partial(drawn, function, samples, which), partial(eager, sample))
     except Difference as difference:
         return difference
     return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch._dynamo.exc import TorchDynamoException
 
 from albumen.dialects.errors import (
     CompileError,
@@ -27,7 +28,11 @@ Compiled = Callable[[Sequence[torch.Tensor]], Any]
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what caused it, the outermost first."""
+    """The error and what caused it, the outermost first.
+
+    What was being handled when another error was raised (`__context__`) caused it only where torch raised that: a
+    KeyError of ours while an UnsupportedError is handled is no refusal.
+    """
     seen: list[BaseException] = []
     pending: list[BaseException | None] = [error]
     while pending:
@@ -36,7 +41,9 @@ def chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.append(found)
         yield found
-        pending += [getattr(found, "inner_exception", None), found.__cause__, found.__context__]
+        pending += [getattr(found, "inner_exception", None), found.__cause__]
+        if isinstance(found, TorchDynamoException):
+            pending.append(found.__context__)
 
 
 def explained(error: Exception, with_aot_eager: Callable[[], Any]) -> tuple[str, str, str]:

@@ -13,10 +13,10 @@ from xdsl.ir import Block
 from albumen.dialects.catalogue import catalogue
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.creation import LiteralOp, RandomBitsOp
-from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.indexing import GatherOp, ScatterOp
 from albumen.dialects.hlir.merging import MergeRunsOp
 from albumen.dialects.hlir.ordering import ScanOp, SortOp
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.kernel.body import YieldOp
 from albumen.dialects.kernel.function import FuncOp
 from albumen.dialects.kernel.launch import FusedOp, IrregularOp

@@ -16,8 +16,8 @@ from albumen.dialects.catalogue import catalogue
 from albumen.dialects.evaluate import evaluate_block
 from albumen.dialects.hlir.arranging import ConcatOp, PadOp
 from albumen.dialects.hlir.creation import LiteralOp
-from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.indexing import GatherOp
+from albumen.dialects.hlir.pointwise import Elementwise
 from albumen.dialects.hlir.types import TensorType
 from albumen.dialects.kernel.body import YieldOp
 from albumen.dialects.kernel.function import FuncOp
