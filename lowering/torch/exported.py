@@ -12,6 +12,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec, OutputKind
 
 from ...dialects.errors import UnsupportedError
+from . import interpolation
 from .decompositions.table import DECOMPOSITIONS
 from .function import FunctionImporter, ImportedGraph, placeholders_of, traced_symbols
 from .guards import guards_of
@@ -27,6 +28,7 @@ KEPT_WHOLE = (
     aten.index_fill.int_Scalar,
     aten.index_fill.int_Tensor,
     aten.take.default,
+    aten.select_scatter.default,
     aten.mv.default,
     aten.dot.default,
     aten.vdot.default,
@@ -65,7 +67,8 @@ def decomposed(program: ExportedProgram) -> ExportedProgram:
     """The program in functional ATen ops, composites kept whole."""
     table: Any = torch.export.default_decompositions()
     table.update(DECOMPOSITIONS)
-    for overload in KEPT_WHOLE:
+    table.update(interpolation.FOR_EXPORT)
+    for overload in (*KEPT_WHOLE, *interpolation.WHOLE_IN_EXPORT):
         table.pop(overload, None)
     with warnings.catch_warnings():
         # torch 2.13 warns about its own use of this class while it copies the program.

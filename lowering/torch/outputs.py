@@ -42,7 +42,21 @@ def output_function(slot: OutputSlot, source: Source | None) -> Give:
     base: Base = (lambda values, results: results[number]) if source is None else (lambda values, _: source(values))
     if slot.geometry is None:
         return lambda values, results, symbols: base(values, results)
+    if slot.apart:
+        return _copy(base, *slot.geometry[:2])
     return _view(base, *slot.geometry)
+
+
+def _copy(base: Base, sizes: Sequence[Expr], strides: Sequence[Expr]) -> Give:
+    """A fresh tensor with these strides, which leave holes."""
+
+    def copy(values: Sequence[Any], results: Sequence[Any], symbols: Symbols) -> torch.Tensor:
+        result = base(values, results)
+        shape = evaluated(sizes, symbols), evaluated(strides, symbols)
+        with torch.no_grad():
+            return torch.empty_strided(*shape, dtype=result.dtype, device=result.device).copy_(result)
+
+    return copy
 
 
 def _view(base: Base, sizes: Sequence[Expr], strides: Sequence[Expr], start: Expr) -> Give:

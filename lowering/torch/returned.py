@@ -12,7 +12,7 @@ import torch
 from torch.fx import Node
 from xdsl.ir import SSAValue
 
-from ...dialects.sym.expr import Expr
+from ...dialects.sym.expr import Expr, constant
 from .fx import traced, viewed
 from .importer import GraphImporter, Returned
 from .layout import memory_order
@@ -29,8 +29,8 @@ class OutputSlot:
     follows from sizes, or a Python value.
 
     `alias` is the argument that eager's output shares memory with. `geometry` are the sizes, strides and start of the
-    view that the output is of that argument, or without one of the result; None where it is the whole. A tensor lies on
-    `device`.
+    view that the output is of that argument, or without one of the result; None where it is the whole. With `apart`
+    they are those of fresh memory with holes, into which the result is copied. A tensor lies on `device`.
     """
 
     result: int = -1
@@ -39,6 +39,7 @@ class OutputSlot:
     value: Any = None
     alias: int | None = None
     geometry: Geometry | None = None
+    apart: bool = False
     device: torch.device | None = None
 
 
@@ -109,7 +110,18 @@ class ReturnedValues:
                 return OutputSlot(self._place(base), whole, geometry=self._geometry(node, base))
             if not self.views_outside and base in self._placed:
                 return OutputSlot(self._placed[base], whole, geometry=self._geometry(node, base))
-        return OutputSlot(self._place(node), order or _straight(node))
+        if order is not None or (base is not node and not self.views_outside):
+            return OutputSlot(self._place(node), order or _straight(node))
+        self._check_holes(node, uses[base])
+        geometry = (self.importer.symbols.lift_all(traced(node).shape), self._strides(node), constant(0))
+        return OutputSlot(self._place(node), _straight(node), geometry=geometry, apart=True)
+
+    def _check_holes(self, node: Node, uses: int) -> None:
+        """Notes a fresh tensor that is not dense, and cannot be made by a copy."""
+        if any(stride.as_int() == 0 for stride in self._strides(node)):
+            self.importer.failures.add(node, "is returned as a fresh tensor whose elements share memory")
+        elif uses > 1:
+            self.importer.failures.add(node, "is returned as one of several views of a fresh tensor that is not dense")
 
     def _place(self, node: Node) -> int:
         """The result of the program that is this tensor."""

@@ -23,6 +23,7 @@ from ..unsupported import UnsupportedNodeError
 from .indexing import MASKS, Indexing, as_vector, checked, element_positions, flattened, is_empty, wrapped
 from .masked import put_where
 from .reducing_scatters import reduce_into, scatter_slices
+from .signs import is_negative
 from .views import clamped_start, slice_view
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod"}
@@ -161,8 +162,9 @@ def select_scatter(call: Call) -> SSAValue:
     b = call.b
     x, src = call.tensor("self"), call.tensor("src")
     type_ = tensor_of(x)
-    axis, at = call.axis("dim", type_.rank), call.integer("index")
-    start = constant(at) if at >= 0 else type_.dims[axis] + at
+    axis, start = call.axis("dim", type_.rank), call.expression("index")
+    if is_negative(call, start):
+        start = start + type_.dims[axis]
     piece = b.reshape(b.cast(src, type_.dtype), [constant(1) if i == axis else d for i, d in enumerate(type_.dims)])
     before = slice_view(call, x, axis, constant(0), 1, start)
     after = slice_view(call, x, axis, start + 1, 1, type_.dims[axis] - start - 1)

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 import albumen
+from albumen.dialects.errors import UnsupportedError
+from albumen.lowering.torch.traced import import_traced
 from albumen.runtime.errors import LaunchError, LayoutError
 
 pytestmark = pytest.mark.torch
@@ -183,6 +186,40 @@ def test_a_strided_output_of_a_call() -> None:
     run = torch.compile(function, backend="albumen", fullgraph=True, dynamic=True)
     for rows in (3, 5):
         check(function, run, (R(rows, 6),))
+
+
+FRESH_WITH_HOLES: list[tuple[Callable[..., Any], Any]] = [
+    (lambda x: x.new_empty_strided((2, 3), (8, 2)).copy_(x), (R(2, 3),)),
+    (lambda x: torch.empty_strided((2, 3), (1, 4)).copy_(x), (R(2, 3),)),
+    (lambda x: torch.select_scatter(x, x.new_ones(x.shape[0]), 1, 0), (BASE[:, ::2],)),
+    (lambda x: (torch.slice_scatter(x, x.new_ones(x.shape[0], 1), 1, 0, 1), x + 1), (BASE[:, ::2],)),
+]
+
+
+@pytest.mark.parametrize("case", FRESH_WITH_HOLES, ids=str)
+def test_a_fresh_output_with_holes(case: tuple[Callable[..., Any], Any]) -> None:
+    torch._dynamo.reset()
+    check(case[0], torch.compile(case[0], backend="albumen", fullgraph=True), case[1])
+    check(case[0], torch.compile(case[0], backend="albumen", fullgraph=True, dynamic=True), case[1])
+    check(case[0], albumen.compile(Module(case[0]), copied(case[1])), case[1])
+
+
+def overlapping(x: torch.Tensor) -> Any:
+    return torch.empty_strided((2, 3), (0, 1))
+
+
+def transposed_with_holes(x: torch.Tensor) -> Any:
+    y = torch.select_scatter(x, x[:, 0], 1, 0)
+    return y, y.t()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"), [(overlapping, "elements share memory"), (transposed_with_holes, "one of several views")]
+)
+def test_fresh_outputs_that_are_refused(function: Callable[..., Any], message: str) -> None:
+    graph = make_fx(function, tracing_mode="fake")(BASE[:, ::2])
+    with pytest.raises(UnsupportedError, match=message):
+        import_traced(graph)
 
 
 def test_a_result_goes_in_again() -> None:
