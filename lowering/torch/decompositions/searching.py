@@ -58,7 +58,7 @@ def search_sorted(
 ) -> Tensor:
     """Before (`right`: behind) which element of its row each value belongs."""
     rows = sorted_sequence
-    values = self if isinstance(self, Tensor) else torch.full([], self, dtype=rows.dtype, device=rows.device)
+    values = self if isinstance(self, Tensor) else rows.new_full([], self)
     scalar = values.dim() == 0 and rows.dim() > 1
     found = search(rows, values.reshape(1) if scalar else values, right or side == "right", sorter)
     return _typed(found.reshape(values.shape) if scalar else found, out_int32)
@@ -66,7 +66,7 @@ def search_sorted(
 
 def bucketize(self: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """`search_sorted` in one row, where dtypes may differ."""
-    values = self if isinstance(self, Tensor) else torch.full([], self, dtype=boundaries.dtype)
+    values = self if isinstance(self, Tensor) else boundaries.new_full([], self)
     common = torch.promote_types(values.dtype, boundaries.dtype)
     return _typed(search(boundaries.to(common), values.to(common), right, None), out_int32)
 
