@@ -107,6 +107,7 @@ class CompiledModel:
         self._loaded = LoadedGraph(imported, artifact, device, weights, first, name)
         self._run = self._loaded.runner()
         self._state = state
+        self._modes = None if state is None else state.modes
         self._changed = [False] if state is None else state.changed
         self._weights = dict(weights)
         self._check_memory = _memory_check(imported, first)
@@ -131,6 +132,8 @@ class CompiledModel:
             values = self._flattened(args, kwargs)
         if self._changed[0]:
             self._take_replaced()
+        if self._modes is not None:
+            self._modes.check()
         try:
             if torch.is_grad_enabled() and any(values[i].requires_grad for i in self._tensors):
                 raise LaunchError(

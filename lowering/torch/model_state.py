@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.modules import module as registration
 
 from ...runtime.errors import LaunchError
+from .module_modes import ModuleModes
 
 
 class ModelState:
@@ -26,6 +27,7 @@ class ModelState:
         self._modules = _modules(model)
         self._ties = _ties(model)
         self._known = self.tensors()
+        self.modes = ModuleModes(model)
         self.changed = [False]
         _notice(self, self.changed)
 
@@ -64,6 +66,7 @@ class ModelState:
             self.changed[0] = True  # the next call says so again
             raise
         self._known = found
+        self.modes.watch(self._model)
         return fresh
 
 

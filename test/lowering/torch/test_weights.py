@@ -163,3 +163,54 @@ def test_tied_weights() -> None:
     replace_parameter(model)
     with pytest.raises(LaunchError, match="that were one"):
         compiled(x)
+
+
+class Regularised(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.dropout = nn.Linear(4, 5), nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.dropout(self.first(x))
+
+
+class Branching(Perceptron):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) if self.training else x.clone()
+
+
+def test_another_mode_is_an_error_at_each_call() -> None:
+    model, x = Regularised().eval(), torch.randn(2, 4)
+    compiled = albumen.compile(model, (x,))
+    for change in (model.train, model.dropout.train):
+        change()
+        for _ in range(2):
+            with pytest.raises(LaunchError, match=r"'dropout' is in training mode, .* in evaluation mode"):
+                compiled(x)
+        model.eval()
+        torch.testing.assert_close(compiled(x), model(x))
+    model.dropout = nn.Dropout(0.5)  # in training mode, as modules are made
+    with pytest.raises(LaunchError, match="'dropout' is in training mode"):
+        compiled(x)
+    model.dropout.eval()
+    torch.testing.assert_close(compiled(x), model(x))
+
+
+def test_modes_count_where_code_reads_them() -> None:
+    model, x = Branching(), torch.randn(2, 4)
+    compiled = albumen.compile(model, (x,))
+    model.eval()
+    with pytest.raises(LaunchError, match="the model is in evaluation mode"):
+        compiled(x)
+    plain = Perceptron()
+    compiled = albumen.compile(plain, (x,))
+    torch.testing.assert_close(compiled(x), plain.eval()(x))
+
+
+def test_torch_compile_follows_the_mode() -> None:
+    torch._dynamo.reset()
+    model, x = Branching(), torch.randn(2, 4)
+    run = torch.compile(model, backend="albumen", fullgraph=True)
+    for mode in (True, False, True):
+        model.train(mode)
+        torch.testing.assert_close(run(x), model(x))
