@@ -17,7 +17,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch._guards import TracingContext
 from torch._inductor import config as inductor_config
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from ...dialects.errors import OptionError
 from .calling import LoadedGraph, Run
@@ -28,8 +28,9 @@ from .function import placeholders_of
 from .fx import graph_tensors
 from .interpolation import substitute
 from .recompiles import frame_name, tell_recompile
+from .report import nested_arguments
 from .traced import import_traced
-from .unsupported import EagerRaisesError
+from .unsupported import EagerRaisesError, UnsupportedProgramError
 
 aten = torch.ops.aten
 
@@ -98,10 +99,14 @@ def albumen_backend(
         hint = f"use one of {', '.join(MODES)}, and options={{...}} for anything else"
         raise OptionError(f"mode={mode!r} has no counterpart: no kernels are timed", hint=hint)
     device = device_of([*_tensors(example_inputs), *_tensors(_examples(graph_module))])
+    names = source_names(graph_module)
+    nested = nested_arguments(dict(zip(names, example_inputs, strict=True)))
+    if nested:
+        raise UnsupportedProgramError(nested)
     resolved_options(options, device)  # a wrong option is an error before anything is traced
     tell_recompile()
     substitute(graph_module)
-    return aot_functions(graph_module, example_inputs, GraphCompiler(options, source_names(graph_module)))
+    return aot_functions(graph_module, example_inputs, GraphCompiler(options, names))
 
 
 def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
@@ -180,6 +185,7 @@ class GraphCompiler:
 
     def backward(self, graph_module: GraphModule, example_inputs: Sequence[Any]) -> Any:
         """The backward graph; its weights are saved values like the others."""
+        graph_module.graph.eliminate_dead_code(is_impure_node=_stays_in_backward)
         with unset_fake_temporarily():
             function = self.compile(graph_module, (), ())
         return cast(Any, torch.compiler).disable(function, reason="runs the backward graph")
@@ -202,6 +208,16 @@ class GraphCompiler:
             options = replace(options, dump_ir=str(_free_folder(Path(options.dump_ir))))
         loaded = LoadedGraph(imported, compile_imported(imported, options), device, {}, name=self._next_name())
         return _boxed(loaded.runner())
+
+
+def _stays_in_backward(node: Node) -> bool:
+    """Whether a node of the backward graph counts though nobody reads it.
+
+    Where random numbers are drawn even if unread, torch's partitioner copies the forward pass's draws into the backward
+    graph: drawn twice, they would move the generator on. What the backward pass itself draws stays.
+    """
+    draws = node.meta.get("partitioner_tag") in ("is_backward", "must_be_in_backward")
+    return node.is_impure(impure_random=draws)
 
 
 def _boxed(run: Run) -> Any:

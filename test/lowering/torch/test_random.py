@@ -176,6 +176,43 @@ def test_forward_and_backward_see_one_mask() -> None:
         torch.testing.assert_close(grad[grad != 0].unique(), torch.tensor([2 / 0.6]))
 
 
+class DrawnInBackward(torch.autograd.Function):
+    """Its gradient is noise, drawn in the backward pass."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        return grads[0] * torch.rand_like(grads[0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: F.dropout(x, 0.3) * x,  # the product saves x, from which backward could draw again
+        lambda x: F.dropout(torch.relu(x) @ x.T, 0.3) @ x,
+        lambda x: F.alpha_dropout(x, 0.3) * x,
+        lambda x: torch.bernoulli(x.detach().sigmoid()) * x,
+        lambda x: DrawnInBackward.apply(x) * x,
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # dynamo's own, of a Function
+def test_steps_of_training_leave_eagers_generator(function: Callable[..., Any]) -> None:
+    run = compiled(function)
+    x = torch.randn(12, 12, requires_grad=True)
+    found, expected = [], []
+    for called, steps in ((run, found), (function, expected)):
+        torch.manual_seed(3)
+        for _ in range(2):
+            (grad,) = torch.autograd.grad(called(x).sum(), x)
+            steps.append((grad, torch.get_rng_state()))
+    for (grad, state), (eager_grad, eager_state) in zip(found, expected, strict=True):
+        assert torch.equal(state, eager_state)
+        torch.testing.assert_close(grad, eager_grad)
+
+
 @pytest.mark.parametrize("options", [{}, PHILOX], ids=["eager", "philox"])
 def test_a_seed_repeats_and_calls_differ(options: dict[str, Any]) -> None:
     run = compiled(lambda: torch.rand(50), **options)
