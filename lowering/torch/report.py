@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch._dynamo.exc import TorchDynamoException
@@ -21,6 +21,8 @@ from .unsupported import Finding, UnsupportedProgramError
 TRACING_ERRORS = (TorchDynamoException, GuardOnDataDependentSymNode, UnsupportedFakeTensorException)
 """How torch.export says that it cannot trace a model."""
 _PLACES = 3
+_TENSOR_CLASSES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+_DISTRIBUTED = ("torch.distributed.", "torch.nn.parallel.distributed")
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def check_model(
 def tensors_without_counterpart(
     model: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[Finding]:
-    """The arguments, parameters and buffers that no program can hold: sparse, quantised, nested, complex, ..."""
+    """The arguments, parameters and buffers that no program can hold: sparse, quantised, nested, complex, subclasses of
+    torch.Tensor, ...; and the modules that spread a model over processes or devices."""
     named: list[tuple[str, Any]] = [
         (f"argument {pytree.keystr(path)}", value)
         for path, value in pytree.tree_leaves_with_path((tuple(args), dict(kwargs)))
@@ -116,10 +119,34 @@ def tensors_without_counterpart(
     named += [(f"parameter {name!r}", value) for name, value in model.named_parameters()]
     named += [(f"buffer {name!r}", value) for name, value in model.named_buffers()]
     reasons = [(name, _reason(value)) for name, value in named if isinstance(value, torch.Tensor)]
-    return [Finding(name, reason, "") for name, reason in reasons if reason]
+    found = [Finding(name, reason, "") for name, reason in reasons if reason]
+    return [*distributed_modules(model), *found]
+
+
+def distributed_modules(model: torch.nn.Module) -> list[Finding]:
+    """The modules of a model that are made to run in several processes or on several devices."""
+    found: list[Finding] = []
+    modules: dict[str, torch.nn.Module] = dict(cast(Any, model).named_modules())
+    for path, module in modules.items():
+        bases = (c for c in type(module).__mro__ if c.__module__.startswith(_DISTRIBUTED))
+        wrapper = next(bases, None)
+        several = isinstance(module, torch.nn.DataParallel) and len(module.device_ids) > 1
+        if wrapper is not None or several:
+            name = f"module {path!r}" if path else "the model"
+            kind = "DataParallel" if wrapper is None else wrapper.__name__
+            found.append(Finding(name, f"is spread over processes or devices by {kind}", ""))
+    return found
+
+
+def nested_arguments(examples: Mapping[str, Any]) -> list[Finding]:
+    """The arguments of a traced graph that are nested tensors."""
+    found = (name for name, value in examples.items() if isinstance(value, torch.Tensor) and value.is_nested)
+    return [Finding(f"argument {name!r}", "is a nested tensor", "") for name in found]
 
 
 def _reason(tensor: torch.Tensor) -> str:
+    if type(tensor) not in _TENSOR_CLASSES and not tensor.is_nested:
+        return f"is a tensor of the subclass {type(tensor).__name__}"
     if tensor.is_nested:
         return "is a nested tensor"
     if tensor.is_quantized:
