@@ -20,7 +20,7 @@ from ...dialects.kernel.launch import IrregularOp
 from ...dialects.loop import CheckIndexOp, LoadOp, ParallelOp, StoreOp
 from ...dialects.loop import Mapping as LoopMapping
 from ...dialects.op import TensorOp, tensor_of
-from ...dialects.sym.bounds import Interval
+from ...dialects.sym.bounds import Interval, proves_less
 from ...dialects.sym.expr import Expr, constant, index
 from .frame import Frame
 from .index_code import INDEX
@@ -209,7 +209,8 @@ class ScatterLoops:
         raw = it.values.value(op.indices, position, inner)
         place = inner.add(arith.IndexCastOp(raw, INDEX))
         inner.bind(self.axis, inner.add(CheckIndexOp(place, it.emit(self.dims[self.axis], it.frame.root))))
-        lanes, body = self._lanes(inner)
+        updated = self._where_axis_has_elements(inner)
+        lanes, body = self._lanes(updated)
         at = tuple(index(n) for n in range(len(self.dims)))
         update_at = (*at[: self.axis], *position, *at[self.axis + 1 :])
         update = it.values.value(op.updates, update_at, body)
@@ -222,5 +223,14 @@ class ScatterLoops:
             wide = RULES[op.mode.data](body.add, dtype, [before, widen(body.add, update, dtype)])
             update = narrow(body.add, wide, dtype)
         body.run(StoreOp(update, self.pointer, target))
-        inner.run(lanes)
+        updated.run(lanes)
+        if updated is not inner:
+            updated.run(scf.YieldOp())
+            condition = inner.add(arith.CmpiOp(it.emit(self.dims[self.axis], inner), it.number(0), "sgt"))
+            inner.run(scf.IfOp(condition, [], [updated.block]))
         self._close(loops)
+
+    def _where_axis_has_elements(self, scope: Scope) -> Scope:
+        """A branch of the scope unless the axis is known to have elements: without any, no place is in range."""
+        known = proves_less(0, self.dims[self.axis], self.it.frame.code.bounds)
+        return scope if known else scope.inner(Block(), guard=True)

@@ -104,7 +104,7 @@ class ValueCode:
             operands = [self.value(operand, at, scope) for operand in op.operands]
             return self._remember(key, scope, scalar_op(scope.of(operands).add, op, operands))
         if isinstance(op, GatherOp):
-            return self._gather(op, at, scope)
+            return self._remember(key, scope, self._gather(op, at, scope))
         if isinstance(op, PadOp):
             return self._remember(key, scope, self._pad(op, at, scope))
         if isinstance(op, ConcatOp):
@@ -136,7 +136,21 @@ class ValueCode:
             found = home.memo[key] = home.add(CheckIndexOp(wide, self.code.emit(extent, home)))
             home.variables[self.code.variable(extent)] = found
         number = next(n for n in range(len(self.code.extents)) if scope.has(n) and scope.variable(n) is found)
-        return self.value(op.source, (*at[:axis], index(number), *at[axis + rank :]), scope)
+        place = (*at[:axis], index(number), *at[axis + rank :])
+        if proves_less(0, extent, self.code.bounds):
+            return self.value(op.source, place, scope)
+        return self._from_axis(op, extent, place, scope)
+
+    def _from_axis(self, op: GatherOp, extent: Expr, at: At, scope: Scope) -> SSAValue:
+        """The element where the axis has any, else 0: no index is in range then, and there is nothing to read."""
+        home = scope.home({n for e in at for n in index_numbers(e)})
+        condition = home.add(arith.CmpiOp(self.code.emit(extent, home), self.code.number(0, home), "sgt"))
+        blocks = [Block(), Block()]
+        inside = home.inner(blocks[0], guard=True)
+        inside.run(scf.YieldOp(self.value(op.source, at, inside)))
+        outside = home.inner(blocks[1], guard=True)
+        outside.run(scf.YieldOp(constant(outside.add, Scalar(0, op.result_type.dtype))))
+        return self._branch(condition, op, home, blocks)
 
     def _branch(self, condition: SSAValue, op: TensorOp, scope: Scope, blocks: Sequence[Block]) -> SSAValue:
         kind = element_type(op.result_type.dtype)

@@ -135,3 +135,24 @@ def test_index_out_of_range_raises_as_eager(name: str) -> None:
     compiled = torch.compile(function, backend="albumen", fullgraph=True)
     with pytest.raises(eager.type):
         compiled(T(index))
+
+
+NONE = torch.zeros(0, 1 << 16)
+ON_AN_EMPTY_AXIS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "index": lambda i: NONE[i],
+    "index, inner dim": lambda i: NONE.mT[:, i],
+    "embedding": lambda i: torch.nn.functional.embedding(i, NONE),
+    "gather": lambda i: torch.gather(NONE, 0, i[:, None].expand(1, 1 << 16)),
+    "embedding_bag": lambda i: torch.nn.functional.embedding_bag(i[None], NONE),
+    "index_put": lambda i: torch.index_put(NONE, (i,), T(1.0)),
+    "scatter": lambda i: torch.scatter(NONE, 0, i[:, None].expand(1, 1 << 16), 2.0),
+    "index_copy": lambda i: torch.index_copy(NONE, 0, i, torch.ones(1, 1 << 16)),
+}
+
+
+@pytest.mark.parametrize("name", ON_AN_EMPTY_AXIS)
+def test_no_index_is_in_range_of_an_empty_axis(name: str) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(ON_AN_EMPTY_AXIS[name], backend="albumen", fullgraph=True)
+    with pytest.raises((IndexError, RuntimeError)):
+        compiled(T([0]))
