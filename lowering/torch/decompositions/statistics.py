@@ -15,13 +15,15 @@ aten = torch.ops.aten
 
 
 def _limits(x: Tensor, low: float, high: float, margin: float) -> tuple[Tensor, Tensor]:
-    """The range that is cut: the data's own if both limits are equal, wider by the margin if that is a point."""
+    """The range that is cut: the data's own if both limits are equal, wider by the margin if that is a point. One that
+    is not finite is an error of the run."""
     if low != high:
         return torch.full([], low, dtype=x.dtype, device=x.device), torch.full([], high, dtype=x.dtype, device=x.device)
     if not x.numel():
         bounds = torch.full([], low, dtype=x.dtype, device=x.device)
         return bounds - margin, bounds + margin
     first, last = x.amin(), x.amax()
+    aten._assert_async.msg(first.isfinite() & last.isfinite(), "the range of the data is not finite")
     point = first == last
     return torch.where(point, first - margin, first), torch.where(point, last + margin, last)
 

@@ -13,6 +13,12 @@ import torch
 Check = Callable[..., None]
 
 
+def assert_as_eager(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    torch.testing.assert_close(compiled(x), function(x), rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("ends", [[1, 1, 2, 3], [0, 0, 0, 3], [3, 3, 3, 3], [2, 5, 6, 9], [0, 0, 0, 9]])
 def test_grouped_product(check_call: Check, ends: list[int]) -> None:
     """Few rows and many, empty groups at every place."""
@@ -44,12 +50,22 @@ def test_the_product_that_transformers_uses_instead(check_call: Check, dtype: to
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("shape", [(), (0,), (200,), (7, 9)])
-def test_histc(check_call: Check, shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    check_call("aten.histc.default", torch.randn(shape, dtype=dtype) * 3, 7, -2, 3)
+def test_histc(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    assert_as_eager(lambda x: torch.histc(x, 7, -2, 3), torch.randn(shape, dtype=dtype) * 3)
 
 
-def test_histc_of_whole_numbers(check_call: Check) -> None:
+def test_histc_of_whole_numbers() -> None:
     """Experts from 0 to 7: each in a cell of its own, the last at the end of the range."""
     x = torch.randint(0, 8, (50,)).float()
     x[:3] = torch.tensor([float("nan"), 8.0, -1.0])
-    check_call("aten.histc.default", x, 8, 0, 7)
+    assert_as_eager(lambda x: torch.histc(x, 8, 0, 7), x)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_range_of_the_data_that_is_not_finite(bad: float) -> None:
+    x = torch.tensor([1.0, bad])
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda x: torch.histc(x, 5), backend="albumen", fullgraph=True)
+    assert compiled(torch.tensor([1.0, 5.0])).tolist() == [1.0, 0.0, 0.0, 0.0, 1.0]
+    with pytest.raises(RuntimeError, match="out of range"):
+        compiled(x)
