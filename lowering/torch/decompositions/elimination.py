@@ -156,11 +156,17 @@ def _exchanges(pivots: Tensor) -> Tensor:
     return 1 - 2 * ((pivots != own).sum(-1) % 2)
 
 
+def _determinant_factors(A: Tensor) -> tuple[Tensor, Tensor]:
+    """Factors and row exchanges of A, or of A^T where A is contiguous: the gradient takes them so."""
+    lu, pivots, _ = lu_factors((A.mT if A.is_contiguous() else A).to(torch.float64))
+    return lu, pivots
+
+
 def linalg_det(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The determinant, the factors and their row exchanges."""
     if not is_small(A):
         return NotImplemented
-    lu, pivots, _ = lu_factors(A.to(torch.float64))
+    lu, pivots = _determinant_factors(A)
     value = lu.diagonal(0, -2, -1).prod(-1) * _exchanges(pivots)
     return value.to(A.dtype), columns_first(lu.to(A.dtype)), pivots
 
@@ -169,7 +175,7 @@ def linalg_slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Sign and logarithm of the determinant, the factors and their row exchanges."""
     if not is_small(A):
         return NotImplemented
-    lu, pivots, _ = lu_factors(A.to(torch.float64))
+    lu, pivots = _determinant_factors(A)
     diagonal = lu.diagonal(0, -2, -1)
     sign = diagonal.sgn().prod(-1) * _exchanges(pivots)
     logarithm = diagonal.abs().log().sum(-1)

@@ -63,8 +63,9 @@ def test_elimination(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     a, b = normal(shape, dtype), normal((*shape[:-1], 2), dtype, 1)
     for name in ("linalg_lu_factor_ex", "linalg_lu", "linalg_inv_ex"):
         check(name, a)
-    check("_linalg_det", a, results=1)
-    check("_linalg_slogdet", a, results=2)
+    for matrix in (a, a.mT):
+        check("_linalg_det", matrix)
+        check("_linalg_slogdet", matrix)
     lu, pivots = torch.linalg.lu_factor(a)
     for parts in ((True, True), (False, True), (True, False)):
         check("lu_unpack", lu, pivots, *parts)
@@ -99,6 +100,22 @@ def test_singular() -> None:
         check("_linalg_slogdet", a, results=2)
     found = DECOMPOSITIONS[torch.ops.aten.linalg_cholesky_ex.default](torch.tensor([[1.0, 2.0], [2.0, 1.0]]))
     assert found[1].item() == 2
+
+
+@pytest.mark.parametrize("function", [torch.det, torch.slogdet, torch.linalg.inv, torch.linalg.cholesky], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_gradients(function: Callable[..., Any], turned: bool) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    a = normal((4, 4), torch.float64)
+    a = a @ a.mT + torch.eye(4) + (0 if function is torch.linalg.cholesky else a)
+    gradients = []
+    for run in (function, compiled):
+        x = (a.mT.contiguous().mT if turned else a).clone().requires_grad_()
+        found = run(x)
+        sum(part.sum() for part in (found if isinstance(found, tuple) else (found,))).backward()
+        gradients.append(x.grad)
+    torch.testing.assert_close(gradients[1], gradients[0])
 
 
 @pytest.mark.parametrize("function", [torch.linalg.cholesky, torch.linalg.inv, torch.linalg.qr], ids=str)
