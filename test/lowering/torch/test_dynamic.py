@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._dynamo.exc import UserError
 from torch.export import Dim
 from torch.utils import _pytree as pytree
 
@@ -192,3 +193,41 @@ def test_a_recompile_is_told_with_its_reason(caplog: pytest.LogCaptureFixture) -
         run(torch.randn(3, 3))
     (record,) = [r for r in caplog.records if r.name.startswith("albumen")]
     assert "compiled again" in record.getMessage() and "rank mismatch" in record.getMessage()
+
+
+UNBACKED = [
+    lambda x: x * 2,
+    lambda x: x.sum(0),
+    lambda x: x.softmax(0) @ torch.ones(4, 2),
+    lambda x: x.reshape(-1) + x.shape[0],
+    lambda x: torch.cat([x, x])[1:],
+]
+
+
+@pytest.mark.parametrize("function", UNBACKED)
+def test_a_size_without_an_example_is_one_program(function: Callable[..., Any]) -> None:
+    torch._dynamo.reset()
+    run = torch.compile(function, backend="albumen", fullgraph=True)
+    for number, rows in enumerate((3, 1, 0, 7)):
+        x = torch.randn(rows, 4)
+        torch._dynamo.decorators.mark_unbacked(x, 0)
+        with torch.compiler.set_stance("fail_on_recompile" if number else "default"):
+            torch.testing.assert_close(run(x), function(x), equal_nan=True)
+
+
+def test_a_branch_on_a_size_without_an_example_is_refused() -> None:
+    torch._dynamo.reset()
+    x = torch.randn(3, 4)
+    torch._dynamo.decorators.mark_unbacked(x, 0)
+    with pytest.raises(UserError, match="Could not guard on data-dependent expression"):
+        torch.compile(lambda y: y * 2 if y.shape[0] > 2 else y, backend="albumen", fullgraph=True)(x)
+
+
+def test_functions_of_sizes_without_a_recompile() -> None:
+    """math.sqrt and math.log2 of a size are symbols; of math.log and math.exp dynamo makes a program for each size."""
+    torch._dynamo.reset()
+    run = torch.compile(lambda x: x * math.log2(x.shape[0] / 3), backend="albumen", fullgraph=True, dynamic=True)
+    for number, rows in enumerate((8, 4, 10)):
+        x = torch.randn(rows, 3)
+        with torch.compiler.set_stance("fail_on_recompile" if number else "default"):
+            torch.testing.assert_close(run(x), x * math.log2(rows / 3), rtol=0, atol=0)
