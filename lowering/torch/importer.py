@@ -21,6 +21,7 @@ from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
 from .assertions import TOKENS, Assertions, asserted_by
 from .call import Call, Fake, Results
+from .decompositions.table import refusal
 from .fx import overload_name, sympy_of, traced, traced_results, traced_tensors
 from .handlers.table import HANDLERS
 from .locations import node_location
@@ -147,7 +148,7 @@ class GraphImporter:
             raise UnsupportedNodeError(_without_overload(node))
         handler = HANDLERS.get(name)
         if handler is None:
-            raise UnsupportedNodeError("has no counterpart")
+            raise UnsupportedNodeError(refusal(node.target))
         call = Call(node, self.values, self.b, self.symbols, random)
         self._check_types(node, call)
         results = handler(call)

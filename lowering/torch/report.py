@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 
 from ...dialects.errors import CompileError, UnsupportedError
 from .element_types import DTYPE_OF_TORCH
+from .locations import raising_line
 from .unsupported import Finding, UnsupportedProgramError
 
 TRACING_ERRORS = (TorchDynamoException, GuardOnDataDependentSymNode, UnsupportedFakeTensorException)
@@ -103,7 +104,7 @@ def check_model(
         with torch.no_grad():
             program = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
     except TRACING_ERRORS as error:
-        return report_of([Finding("torch.export", str(error).strip().splitlines()[0], "")])
+        return report_of([Finding("torch.export", str(error).strip().splitlines()[0], raising_line(error))])
     return check_program(program)
 
 

@@ -53,3 +53,13 @@ MODULES = (
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {overload: function for module in MODULES for overload, function in module.DECOMPOSITIONS.items()}
 )
+
+
+def refusal(overload: Any) -> str:
+    """Why an overload is refused that no handler takes."""
+    if overload not in DECOMPOSITIONS:
+        return "has no counterpart"
+    factorizations = (elimination, reflections, triangular)
+    if any(overload in module.DECOMPOSITIONS for module in factorizations):
+        return triangular.LIMIT
+    return "is taken for other arguments only"

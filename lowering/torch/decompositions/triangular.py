@@ -15,6 +15,9 @@ aten = torch.ops.aten
 LARGEST = 32
 """Every row is a few ops of the graph."""
 
+LIMIT = f"is taken for real matrices of fixed sizes up to {LARGEST} only"
+"""Why a factorisation is refused."""
+
 
 def is_small(a: Tensor, *more: Tensor) -> bool:
     """Whether all matrices have a fixed, small number of rows and columns, and are of real floats."""

@@ -124,6 +124,35 @@ def test_constructs(function: Callable[..., Any], args: Any, name: str, reason: 
     assert any(row.name.startswith(name) and reason in row.reason for row in report.rows), str(report)
 
 
+class Branches(nn.Module):
+    """Branches on a tensor, or on a number that a tensor holds."""
+
+    def __init__(self, item: bool):
+        super().__init__()
+        self.item = item
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if (x.sum().long().item() if self.item else x.sum()) > 3:
+            return x
+        return -x
+
+
+@pytest.mark.parametrize("item", [False, True])
+def test_the_line_that_torch_cannot_trace(item: bool) -> None:
+    (row,) = albumen.check(Branches(item), (X,)).rows
+    assert row.places == (f"{__file__}:{Branches.forward.__code__.co_firstlineno + 1}",)
+
+
+def test_what_is_taken_for_other_arguments_only() -> None:
+    def reason(function: Callable[..., Any], *args: Any) -> str:
+        (row,) = albumen.check(Function(function), args).rows
+        return row.reason
+
+    assert reason(torch.linalg.inv, torch.eye(33)) == "is taken for real matrices of fixed sizes up to 32 only"
+    assert reason(torch.linalg.svdvals, X) == "has no counterpart"
+    assert albumen.check(Function(torch.linalg.inv), (torch.eye(3),)).ok
+
+
 def test_tensors_that_no_program_holds_are_listed_together() -> None:
     model = Function(lambda a, b, c: a)
     model.register_buffer("z", torch.zeros(2, dtype=torch.complex64))
