@@ -24,7 +24,7 @@ from .function import ImportedGraph
 from .fx import graph_tensors
 from .input_memory import refusing_overlap
 from .model_state import ModelState
-from .report import tensors_without_counterpart
+from .report import exported, tensors_without_counterpart
 from .unsupported import UnsupportedProgramError
 from .weight_memory import in_memory_order
 from .weights import with_weights
@@ -64,8 +64,7 @@ def compile_model(
     if findings:
         raise UnsupportedProgramError(findings)
     examples, named = without_shared_memory((tuple(args), dict(kwargs or {})))
-    with torch.no_grad():
-        program = torch.export.export(model, examples, named, dynamic_shapes=dynamic_shapes)
+    program = exported(model, examples, named, dynamic_shapes)
     placed = device if tensors else device_of(graph_tensors(program.graph))
     chosen = chosen if placed == device else resolved_options(options, placed)
     return compile_program(program, chosen, placed, progress, model)

@@ -9,7 +9,11 @@ from typing import Any, cast
 
 import torch
 from torch._dynamo.exc import TorchDynamoException
-from torch._subclasses.fake_tensor import UnsupportedFakeTensorException
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedFakeTensorException,
+)
 from torch.export import ExportedProgram
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
@@ -21,6 +25,8 @@ from .unsupported import Finding, UnsupportedProgramError
 
 TRACING_ERRORS = (TorchDynamoException, GuardOnDataDependentSymNode, UnsupportedFakeTensorException)
 """How torch.export says that it cannot trace a model."""
+DATA_DEPENDENT = (DataDependentOutputException, DynamicOutputShapeException)
+"""How it says that a Python value or a size depends on data; the message is the op alone."""
 _PLACES = 3
 _TENSOR_CLASSES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 _DISTRIBUTED = ("torch.distributed.", "torch.nn.parallel.distributed")
@@ -101,11 +107,28 @@ def check_model(
     if findings:
         return report_of(findings)
     try:
-        with torch.no_grad():
-            program = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+        program = exported(model, tuple(args), dict(kwargs or {}), dynamic_shapes)
+    except UnsupportedProgramError as error:
+        return report_of(error.findings)
     except TRACING_ERRORS as error:
         return report_of([Finding("torch.export", str(error).strip().splitlines()[0], raising_line(error))])
     return check_program(program)
+
+
+def exported(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> ExportedProgram:
+    """What torch.export makes of a model.
+
+    Raises:
+        UnsupportedProgramError: a Python value or a size depends on data.
+    """
+    try:
+        with torch.no_grad():
+            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    except DATA_DEPENDENT as error:
+        reason = "gives a Python value, or a size, that depends on data"
+        raise UnsupportedProgramError([Finding(str(error), reason, raising_line(error))]) from error
 
 
 def tensors_without_counterpart(

@@ -169,3 +169,13 @@ def test_torch_compile_lists_the_same() -> None:
     assert isinstance(cause, UnsupportedError)
     assert len(cause.items) == 4
     assert all(__file__ in item for item in cause.items)
+
+
+def test_a_value_that_depends_on_data() -> None:
+    """torch names the operator alone; `compile` and `check` add the line."""
+    x = torch.ones(3)
+    model = Function(lambda x, y: torch.equal(x, y))
+    (row,) = albumen.check(model, (x, x)).rows
+    assert row.name == "aten.equal.default" and "depends on data" in row.reason and "test_report.py" in row.places[0]
+    with pytest.raises(UnsupportedError, match=r"aten\.equal\.default at \S*test_report\.py:\d+: .*depends on data"):
+        albumen.compile(model, (x, x))
