@@ -27,13 +27,13 @@ setup: $(VENV) ## Make .venv with everything that development and the demo need
 	touch $@
 
 demo: $(VENV) ## Embed real sentences with all-MiniLM-L6-v2 through torch.compile(backend="albumen")
-	$(PYTHON) examples/demo.py $(ARGS)
+	$(PYTHON) examples/demo.py $(value ARGS)
 
 test: $(VENV) ## Run every test that needs no GPU: pytest, then lit
-	$(PYTHON) tools/dev/run_tests.py $(ARGS)
+	$(PYTHON) tools/dev/run_tests.py $(value ARGS)
 
 test-full: $(VENV) ## Run every test whole, also what `test` takes a slice of, and write the tables; resumes OpInfo
-	$(PYTHON) tools/dev/run_tests.py --full $(ARGS)
+	$(PYTHON) tools/dev/run_tests.py --full $(value ARGS)
 	$(PYTHON) -m cases --write
 	$(PYTHON) -m cases inductor --write || true
 	$(PYTHON) -m opinfo -d all --out build/opinfo-$(COMMIT).jsonl --write test/opinfo/results/c.jsonl
@@ -42,19 +42,19 @@ test-full: $(VENV) ## Run every test whole, also what `test` takes a slice of, a
 	$(MAKE) docs
 
 opinfo: $(VENV) ## Run PyTorch's operator database (ARGS="-k atan2 -d float32,int64 -v")
-	$(PYTHON) -m opinfo $(ARGS)
+	$(PYTHON) -m opinfo $(value ARGS)
 
 cases: $(VENV) ## Run the programs on which compilers differed (ARGS="inductor" compares another backend)
-	$(PYTHON) -m cases $(ARGS)
+	$(PYTHON) -m cases $(value ARGS)
 
 architectures: $(VENV) ## Run transformers' architectures with small random configs (ARGS="-k llama -d float32 -j 2")
-	$(PYTHON) -m architectures $(ARGS)
+	$(PYTHON) -m architectures $(value ARGS)
 
 test-gpu: $(VENV) ## Run the tests that need a CUDA device
-	$(PYTHON) tools/dev/run_tests.py --gpu $(ARGS)
+	$(PYTHON) tools/dev/run_tests.py --gpu $(value ARGS)
 
 lit: $(VENV) ## Run the lit tests alone
-	$(PYTHON) tools/dev/run_tests.py --lit $(ARGS)
+	$(PYTHON) tools/dev/run_tests.py --lit $(value ARGS)
 
 check: $(VENV) ## Check format, lint, types and layers
 	$(PYTHON) -m ruff format --check .
@@ -67,7 +67,7 @@ format: $(VENV) ## Format the code and fix what ruff can fix
 	$(PYTHON) -m ruff format .
 
 bench: $(VENV) ## Time Albumen beside eager and Inductor (ARGS="SUITE --vs inductor,eager")
-	$(PYTHON) -m bench $(ARGS)
+	$(PYTHON) -m bench $(value ARGS)
 
 docs: $(VENV) ## Write the pages of docs/ that scripts write; run the code blocks of README.md, CONTRIBUTING.md and docs/
 	$(PYTHON) tools/dev/support_table.py
