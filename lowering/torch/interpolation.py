@@ -17,6 +17,7 @@ from torch import Tensor
 from torch._decomp import decompositions as torchs_own
 from torch.fx import GraphModule
 
+from ...dialects.errors import UnsupportedError
 from .decompositions import resampling
 from .decompositions.resampling import Kind, forward
 from .decompositions.taps import cubic, linear
@@ -75,13 +76,22 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """What eager computes; see `resized`."""
+    """What eager computes; see `resized`.
+
+    Raises:
+        UnsupportedError: bytes of sizes that are not fixed, whose integer weights no table can hold.
+    """
     scales = _scales(scale_factor, input.dim() - 2)
     arguments: dict[str, Any] = {"size": size, "scale_factor": scale_factor, "mode": mode, "antialias": antialias}
     arguments |= {"align_corners": align_corners, "recompute_scale_factor": recompute_scale_factor}
-    static = all(type(n) is int for n in input.shape[2:])
+    sizes = size if isinstance(size, Sequence) else [size]
+    static = all(type(n) is int for n in (*input.shape[2:], *sizes) if n is not None)
     if static and mode == "nearest" and scales is not None and len(scales) > 1 and not recompute_scale_factor:
         return nearest(input, _sizes(input, size, scales), scales)
+    if input.dtype == torch.uint8 and mode in (*LINEAR, "bicubic") and not static:
+        reason = f"interpolates bytes of sizes that are not fixed (mode {mode!r})"
+        hint = "convert to float before, or compile with dynamic=False"
+        raise UnsupportedError("torch.nn.functional.interpolate", [reason], hint=hint, stage="import")
     if antialias or mode not in (*LINEAR, "bicubic") or not static or (size is None) == (scales is None):
         return eager(input, **arguments)
     kind, given = linear if mode in LINEAR else cubic, None if recompute_scale_factor else scales

@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._dynamo.exc import BackendCompilerFailed
 
 import albumen
 from albumen.dialects.errors import UnsupportedError
@@ -78,3 +79,15 @@ def test_what_export_cannot_take_apart_is_refused(settings: dict[str, Any]) -> N
     x = torch.rand(1, 3, 7, 9) if "antialias" in settings else torch.zeros(1, 3, 7, 9, dtype=torch.uint8)
     with pytest.raises(UnsupportedError, match="upsample_bi"):
         albumen.compile(Resized(size=(5, 5), **settings), (x,))
+
+
+def test_bytes_of_any_size_are_refused() -> None:
+    """Their weights are integers in a table; a size that is traced has none."""
+    x = torch.randint(0, 256, (1, 3, 7, 9), dtype=torch.uint8)
+    torch._dynamo.reset()
+    model = Resized(mode="bilinear", scale_factor=2.0)
+    with pytest.raises(BackendCompilerFailed, match="bytes of sizes that are not fixed"):
+        torch.compile(model, backend="albumen", fullgraph=True, dynamic=True)(x)
+    torch._dynamo.reset()
+    fixed = torch.compile(model, backend="albumen", fullgraph=True, dynamic=False)
+    assert torch.equal(fixed(x), model(x))
