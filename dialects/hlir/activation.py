@@ -65,7 +65,7 @@ class ReluOp(UnaryComposite):
         return np.maximum(args[0], np.zeros((), args[0].dtype))
 
     def define(self, b: GraphBuilder, *args: SSAValue) -> SSAValue:
-        return b.emit(MaximumOp, [args[0], b.constant(0, tensor_of(args[0]))])
+        return b.emit(MaximumOp, [b.constant(0, tensor_of(args[0])), args[0]])
 
 
 GELU_FORMS = ("none", "tanh")

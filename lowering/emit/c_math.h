@@ -151,7 +151,7 @@ ALB_INLINE float alb_tanh_f32(float x) {
   p = ALB_FMA(p, s, -0.33333281942f);
   const float near = ALB_FMA(p * s, x, x);
   const float far = 1.0f - 2.0f / (alb_exp_f32(t + t) + 1.0f);
-  return t < 0.625f ? near : copysignf(far, x);
+  return copysignf(t < 0.625f ? near : far, x);
 }
 
 // alb_turns, alb_turns_low: 2^e modulo 2 pi as a sum of two doubles, e from 0 to 88.
@@ -349,7 +349,7 @@ ALB_INLINE float alb_cosh_f32(float x) {
   return (float)(0.5 * (alb_exp2_wide(y) + alb_exp2_wide(-y)));
 }
 
-// alb_maximum_f32, alb_minimum_f32, alb_maximum_f64, alb_minimum_f64: NaN if either side is NaN.
+// alb_maximum_f32, alb_minimum_f32, alb_maximum_f64, alb_minimum_f64: NaN if either side is NaN; of equal numbers b.
 ALB_INLINE float alb_maximum_f32(float a, float b) { return (a > b) | (a != a) ? a : b; }
 ALB_INLINE float alb_minimum_f32(float a, float b) { return (a < b) | (a != a) ? a : b; }
 ALB_INLINE double alb_maximum_f64(double a, double b) { return (a > b) | (a != a) ? a : b; }

@@ -124,8 +124,9 @@ def _sigmoid(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
 
 
 def _relu(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:
+    """The larger of 0 and x; of equal numbers the second, so that -0.0 stays -0.0."""
     zero = number(add, 0, dtype.compute)
-    return _by_category(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp)(add, dtype, [xs[0], zero])
+    return _by_category(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp)(add, dtype, [zero, xs[0]])
 
 
 def _log_add_exp(add: Add, dtype: DType, xs: Sequence[SSAValue]) -> SSAValue:

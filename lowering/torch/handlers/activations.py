@@ -120,7 +120,7 @@ def prelu(call: Call) -> SSAValue:
 
 def relu6(b: GraphBuilder, x: SSAValue) -> SSAValue:
     """min(max(x, 0), 6)."""
-    return b.emit(MinimumOp, [b.emit(ReluOp, [x]), like(b, 6.0, x)])
+    return b.emit(MinimumOp, [like(b, 6.0, x), b.emit(ReluOp, [x])])
 
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(

@@ -70,13 +70,14 @@ def masked_fill(call: Call) -> SSAValue:
 
 
 def clamp(call: Call) -> SSAValue:
-    """min(max(self, min), max) with the bounds that are given; a NaN bound gives NaN."""
+    """min(max(self, min), max) with the bounds that are given; a NaN bound gives NaN, and self stays where it equals
+    one, so that -0.0 is not 0.0."""
     bounds = [name for name in ("min", "max") if name in call.argument_names and call.has(name)]
     operands = promote(call, ["self", *bounds])
     x, *limits = operands.operands
     larger, smaller = (BitOrOp, BitAndOp) if operands.dtype.is_bool else (MaximumOp, MinimumOp)
     for name, limit in zip(bounds, limits, strict=True):
-        x = call.b.emit(larger if name == "min" else smaller, [x, limit])
+        x = call.b.emit(larger if name == "min" else smaller, [limit, x])
     return call.b.cast(x, operands.result)
 
 

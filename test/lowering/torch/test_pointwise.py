@@ -182,3 +182,19 @@ def test_gelu_forms(check_call: Check) -> None:
     for dtype in FLOATS:
         for form in ("none", "tanh"):
             check_call("aten.gelu.default", torch.linspace(-4, 4, 33).to(dtype), approximate=form)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_zeros_keep_their_sign(dtype: torch.dtype) -> None:
+    """Where a bound equals the number, eager gives the number."""
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        f = torch.nn.functional
+        return x.tanh(), x.relu(), x.clamp(min=0), x.clamp(max=-0.0), x.clamp(0, 1), f.relu6(x), f.hardtanh(x, 0, 6)
+
+    x = torch.tensor([0.0, -0.0, 1.0, -1.0] * 9).to(dtype)
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    for found, wanted in zip(compiled(x), function(x), strict=True):
+        zero = wanted == 0
+        assert torch.equal(found[zero].signbit(), wanted[zero].signbit())
