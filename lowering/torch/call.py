@@ -16,7 +16,7 @@ from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.index_map import identity
 from ...dialects.hlir.types import TensorType, tensor_type
 from ...dialects.op import tensor_of
-from ...dialects.sym.bounds import Bounds
+from ...dialects.sym.bounds import Bounds, proves_less
 from ...dialects.sym.expr import Expr
 from .draws import Distribution, Draw
 from .element_types import element_type
@@ -230,6 +230,11 @@ class Call:
             if here != there:
                 self._symbols.guards.append((here - there, "=="))
         return self.b.view(value, identity(len(dims)), dims)
+
+    def require_positive(self, size: Expr) -> None:
+        """Makes size > 0 a condition of every call, unless it is known."""
+        if not proves_less(0, size, self.bounds):
+            self._symbols.guards.append((size - 1, ">="))
 
     @property
     def device(self) -> torch.device:

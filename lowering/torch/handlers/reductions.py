@@ -22,6 +22,7 @@ from ....dialects.hlir.types import axes_attr
 from ....dialects.op import tensor_of
 from ....dialects.sym.expr import Expr, constant, maximum
 from ..call import Call, Handler
+from ..unsupported import EagerRaisesError
 from .mathematics import general_power, like
 
 
@@ -62,10 +63,26 @@ def extreme(op_class: type[Reduction]) -> Handler:
 
     def handler(call: Call) -> SSAValue:
         x = call.tensor("self")
-        result = _reduce(call, op_class, _countable(call, x), reduced_axes(call, x))
+        axes = reduced_axes(call, x)
+        require_elements(call, x, axes)
+        result = _reduce(call, op_class, _countable(call, x), axes)
         return call.b.reshape(call.b.cast(result, call.dtype), call.dims)
 
     return handler
+
+
+def require_elements(call: Call, x: SSAValue, axes: Sequence[int]) -> None:
+    """Makes it a condition of calls that none of the axes is empty: no element is the largest of none.
+
+    Raises:
+        EagerRaisesError: one is empty always.
+    """
+    for axis in axes:
+        extent = tensor_of(x).dims[axis]
+        if extent.as_int() == 0:
+            message = f"{call.node.target}: Expected reduction dim {axis} to have non-zero size."
+            raise EagerRaisesError(IndexError(message))
+        call.require_positive(extent)
 
 
 def _countable(call: Call, x: SSAValue) -> SSAValue:
@@ -82,6 +99,7 @@ def extreme_with_place(op_class: type[Reduction]) -> Handler:
         call.ignore("keepdim")
         if not tensor_of(x).rank:
             return [call.b.cast(x, values.type.dtype), call.b.constant(0, places.type)]
+        require_elements(call, x, [axis])
         best = call.b.cast(_reduce(call, op_class, x, [axis]), values.type.dtype)
         place = _first_place(call, x, axis, smallest=op_class is MinOp)
         return [call.b.reshape(best, values.dims), call.b.reshape(place, places.dims)]
@@ -107,6 +125,7 @@ def place_of_extreme(smallest: bool) -> Handler:
             axis = call.axis("dim", tensor_of(x).rank)
         if not tensor_of(x).rank:
             return call.b.constant(0, call.type)
+        require_elements(call, x, [axis])
         return call.b.reshape(_first_place(call, x, axis, smallest=smallest), call.dims)
 
     return handler

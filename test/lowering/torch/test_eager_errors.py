@@ -13,6 +13,7 @@ import torch
 
 import albumen
 from albumen.dialects.errors import CompileError
+from albumen.runtime.errors import ShapeError
 
 pytestmark = pytest.mark.torch
 
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.torch
         (lambda a, b: a @ b + 1, (torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2))),
         (lambda a: torch.logcumsumexp(a, 0), (torch.zeros((), dtype=torch.uint8),)),
         (lambda a: torch.logcumsumexp(a, 0), (torch.zeros(3, dtype=torch.bool),)),
+        (lambda a: a.max(0), (torch.zeros(0, 3),)),
+        (lambda a: a.min(1).indices, (torch.zeros(0, 0),)),
     ],
 )
 def test_errors_of_eager(function: Callable[..., Any], inputs: tuple[torch.Tensor, ...]) -> None:
@@ -47,3 +50,19 @@ def test_exported_programs() -> None:
     """Without a call to raise it, the error is one of the compile."""
     with pytest.raises(CompileError, match="eager raises RuntimeError here: expected m1 and m2"):
         albumen.compile(Product(), (torch.ones(2, 2), torch.ones(2, 2, dtype=torch.bfloat16)))
+
+
+class Largest(torch.nn.Module):
+    def forward(self, a: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return a.amax(0), a.argmax(0), a.max(0).values
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_extremes_of_a_size_that_may_be_0() -> None:
+    rows = torch.export.Dim("rows", min=0, max=9)
+    compiled = albumen.compile(Largest(), (torch.randn(4, 3),), dynamic_shapes=({0: rows},))
+    for count in (1, 9):
+        x = torch.randn(count, 3)
+        assert all(map(torch.equal, compiled(x), Largest()(x)))
+    with pytest.raises(ShapeError):
+        compiled(torch.randn(0, 3))
