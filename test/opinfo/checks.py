@@ -8,12 +8,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
 
-from .comparison import Comparer, Difference, compare_memory
+from .comparison import Comparer, Difference, Reference, compare_memory
 from .error_inputs import run_errors
 from .pairs import ERRORS, Pair, is_core
 from .randomness import compare_random
@@ -22,6 +22,9 @@ from .samples import SEED, Sample, copied, samples_of
 from .seeding import UNDEFINED, is_random, without_seeds
 from .states import CRASHED, NO_SAMPLE, PASSED, UNSUPPORTED, WRONG, Result
 from .ties import settle_ties
+
+MOVES = 3
+"""So many times a call in double precision is repeated with moved inputs."""
 
 
 @dataclass(frozen=True)
@@ -171,18 +174,24 @@ def as_traced(sample: Sample) -> Sample:
 
 def compare_sample(comparer: Comparer, sample: Sample, outputs: Any, given: Sequence[torch.Tensor]) -> None:
     """One sample after one call: what it returned, what became of its inputs, and which memory they share."""
-    exact: list[Any] = []
 
-    def doubled(part: int) -> Any:
-        if not exact:
-            exact.extend(in_double(sample))
-        return exact[part]
+    @cache
+    def exact() -> tuple[Any, Any]:
+        return in_double(sample, sample.in_double())
+
+    @cache
+    def moved() -> list[tuple[Any, Any]]:
+        return [in_double(sample, sample.in_double_moved(draw)) for draw in range(MOVES)]
 
     undefined = comparer.name in UNDEFINED
     found = zeroed(outputs) if undefined else settle_ties(comparer.name, sample, outputs)
     expected = zeroed(sample.expected) if undefined else sample.expected
-    comparer.compare(found, expected, lambda: doubled(0), "output")
-    comparer.compare(list(given), sample.expected_inputs, lambda: doubled(1), "input")
+    for part, ours, eager, what in (
+        (0, found, expected, "output"),
+        (1, list(given), sample.expected_inputs, "input"),
+    ):
+        reference = Reference(lambda part=part: exact()[part], lambda part=part: [run[part] for run in moved()])
+        comparer.compare(ours, eager, reference, what)
     compare_memory(comparer.name, (outputs, given), (sample.expected, sample.expected_inputs))
 
 
@@ -193,9 +202,8 @@ def zeroed(outputs: Any) -> Any:
     return pytree.tree_map_only(torch.Tensor, lambda tensor: copied(tensor).zero_(), outputs)
 
 
-def in_double(sample: Sample) -> tuple[Any, list[torch.Tensor]]:
-    """The call in double precision: outputs and inputs after it; nothing where torch cannot do it."""
-    call = sample.in_double()
+def in_double(sample: Sample, call: Sample) -> tuple[Any, list[torch.Tensor]]:
+    """A call in double precision: outputs and inputs after it; the sample's own where torch cannot do it."""
     tensors = call.tensors()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)

@@ -65,7 +65,14 @@ class Sample:
 
     def in_double(self) -> Sample:
         """The same call with every floating tensor and element type in double precision."""
-        leaves = [_doubled(leaf) for leaf in self.leaves]
+        return self._with([_doubled(leaf) for leaf in self.leaves])
+
+    def in_double_moved(self, draw: int) -> Sample:
+        """`in_double` with each floating element moved by at most one unit in the last place of its own type."""
+        generator = torch.Generator().manual_seed(draw)
+        return self._with([_moved(leaf, generator) for leaf in self.leaves])
+
+    def _with(self, leaves: list[Any]) -> Sample:
         return Sample(self.function, leaves, self.structure, self.places, self.text)
 
 
@@ -75,6 +82,14 @@ def _doubled(leaf: Any) -> Any:
     if isinstance(leaf, torch.dtype) and leaf.is_floating_point:
         return torch.float64
     return leaf
+
+
+def _moved(leaf: Any, generator: torch.Generator) -> Any:
+    doubled = _doubled(leaf)
+    if not isinstance(leaf, torch.Tensor) or not leaf.is_floating_point():
+        return doubled
+    steps = torch.randint(-1, 2, leaf.shape, generator=generator).to(leaf.device)
+    return doubled * (1 + steps * torch.finfo(leaf.dtype).eps)
 
 
 def described(sample: Any) -> str:

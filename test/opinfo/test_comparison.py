@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import torch
 
 from . import results
 from .checks import Setting, run_pair
-from .comparison import Comparer, Difference, compare_memory
+from .comparison import Comparer, Difference, Reference, compare_memory
 from .pairs import all_pairs, chosen
 from .pool import Worker
 from .randomness import compare_random
@@ -24,9 +25,11 @@ from .ties import as_good
 pytestmark = pytest.mark.torch
 
 
-def compare(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor | None = None) -> Comparer:
+def compare(
+    ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor | None = None, moved: Sequence[torch.Tensor] = ()
+) -> Comparer:
     comparer = Comparer("add", eager.dtype, "cpu")
-    comparer.compare([ours], [eager], lambda: [exact], "output")
+    comparer.compare([ours], [eager], Reference(lambda: [exact], lambda: [[x] for x in moved]), "output")
     return comparer
 
 
@@ -55,6 +58,23 @@ def test_nearer_than_eager() -> None:
         compare(torch.tensor([1.0]), torch.tensor([1.125]), exact)
     with pytest.raises(Difference):
         compare(torch.tensor([1]), torch.tensor([2]), exact)
+
+
+def test_sums_that_cancel() -> None:
+    """No order of summation is the best for every element: what a last place of the inputs changes is allowed."""
+    ours, eager = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25])
+    exact = torch.tensor([1.0, 2.25], dtype=torch.float64)
+    assert compare(ours, eager, exact, [exact + 0.5]).nearer
+    with pytest.raises(Difference):
+        compare(ours, eager, exact, [exact + 0.125])
+
+
+def test_signs_of_zeros() -> None:
+    """A zero that double precision does not see has no sign to keep."""
+    ours, eager = torch.tensor([0.0]), torch.tensor([-0.0])
+    compare(ours, eager, torch.tensor([-1e-50], dtype=torch.float64))
+    with pytest.raises(Difference):
+        compare(ours, eager, torch.tensor([-0.0], dtype=torch.float64))
 
 
 def test_strides_and_shared_memory() -> None:
