@@ -23,7 +23,12 @@ def main() -> int:
     parser.add_argument("-k", default="", help="regular expression that finds the names of cases")
     parser.add_argument("--write", action="store_true", help="note the results of all cases in results.json")
     options = parser.parse_args()
-    found = {case.name: verdict(case, options.backend) for case in CASES if re.search(options.k, case.name)}
+    if options.k and options.write:
+        parser.error("--write notes all cases: leave out -k")
+    cases = [case for case in CASES if re.search(options.k, case.name)]
+    if not cases:
+        parser.error(f"no case has a name like {options.k!r}")
+    found = {case.name: verdict(case, options.backend) for case in cases}
     for name, difference in found.items():
         print(f"{name}: {difference or 'equal'}")
     if options.write:

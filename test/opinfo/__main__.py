@@ -50,6 +50,8 @@ def selected(options: argparse.Namespace) -> list[Pair]:
     pairs = all_pairs(options.device) if set(dtypes) - {ERRORS} else []
     pairs += error_pairs() if ERRORS in dtypes else []
     pairs = [pair for pair in pairs if pair[1] in dtypes and re.search(options.k, pair[0])]
+    if not pairs:
+        raise SystemExit(f"no entry has a name like {options.k!r} and these element types")
     if options.count is not None:
         pairs = chosen(pairs, options.count, options.seed)
     part, parts = map(int, options.shard.split("/"))
