@@ -36,6 +36,7 @@ aten = torch.ops.aten
 
 KEPT = (
     *KEPT_WHOLE,
+    aten._softmax_backward_data.default,  # torch takes it apart as CUDA computes it
     aten._scaled_dot_product_flash_attention_for_cpu.default,
     aten._scaled_dot_product_flash_attention.default,
     aten._scaled_dot_product_efficient_attention.default,

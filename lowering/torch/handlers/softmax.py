@@ -63,7 +63,10 @@ def without_nan(call: Call) -> SSAValue:
 
 
 def gradient(call: Call) -> SSAValue:
-    """y (g - sum g y) of softmax, g - e^y sum g of log-softmax, in the computation dtype."""
+    """y (g - sum g y) of softmax, g - e^y sum g of log-softmax, in the computation dtype.
+
+    A CUDA device computes the former as g y - y sum g y, which gives other signs of zeros.
+    """
     b = call.b
     call.ignore("input_dtype")
     grad, y = (b.cast(call.tensor(name), call.dtype.compute) for name in ("grad_output", "output"))
@@ -75,8 +78,10 @@ def gradient(call: Call) -> SSAValue:
     total = b.restore_axes(b.emit(SumOp, [terms], axes=axes_attr(axes)), axes, type_.dims)
     if logarithmic:
         value = b.emit(SubOp, [grad, b.emit(MulOp, [b.emit(ExpOp, [y]), total])])
-    else:
+    elif call.is_cuda:
         value = b.emit(SubOp, [terms, b.emit(MulOp, [y, total])])
+    else:
+        value = b.emit(MulOp, [b.emit(SubOp, [grad, total]), y])
     return b.cast(value, call.dtype)
 
 

@@ -222,6 +222,18 @@ def test_softmax(check_call: Check, dtype: torch.dtype) -> None:
     check_call("aten._log_softmax_backward_data.default", grad, random(3, 4).log_softmax(1), 1, torch.float32)
 
 
+def test_softmax_gradient_where_the_softmax_is_zero() -> None:
+    """Eager multiplies by the softmax last, which gives a zero the sign of the other factor."""
+
+    def gradient(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.ops.aten._softmax_backward_data.default(grad, y, 1, torch.float32)
+
+    arguments = T([[1.0, -1.0, 3.0]]), T([[1.0, 0.0, 0.0]])
+    found, expected = torch.compile(gradient, backend="albumen", fullgraph=True)(*arguments), gradient(*arguments)
+    assert torch.equal(found, expected)
+    assert torch.signbit(found).tolist() == torch.signbit(expected).tolist() == [[False, True, False]]
+
+
 def test_softmax_in_another_dtype(check_call: Check) -> None:
     check_call("aten.softmax.int", random(3, 4, dtype=torch.bfloat16), 1, torch.float32)
     check_call("aten.log_softmax.int", T([1, 2]), 0, torch.float32)
