@@ -19,6 +19,7 @@ from ...dialects.errors import InternalError, TypeRuleError, location_text
 from ...dialects.hlir.builder import GraphBuilder
 from ...dialects.hlir.types import TensorType
 from ...dialects.op import tensor_of
+from .agreement import check_agreement
 from .assertions import TOKENS, Assertions, asserted_by
 from .call import Call, Fake, Results
 from .decompositions.table import refusal
@@ -151,6 +152,7 @@ class GraphImporter:
             raise UnsupportedNodeError(refusal(node.target))
         call = Call(node, self.values, self.b, self.symbols, random)
         self._check_types(node, call)
+        check_agreement(node)
         results = handler(call)
         rest = call.unconsumed()
         if rest:

@@ -40,6 +40,52 @@ def test_errors_of_eager(function: Callable[..., Any], inputs: tuple[torch.Tenso
         assert found.type is eager.type
 
 
+X, ROW = torch.randn(2, 4), torch.tensor([0])
+SQUARE = torch.randn(4, 4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: torch.nn.functional.linear(x, w),
+        lambda x, w: torch.nn.functional.linear(x, w.to(x.dtype), w[0]),
+        lambda x, w: torch.addmm(w[0], x, w.to(x.dtype)),
+        lambda x, w: torch.addmm(x, x, w),
+        lambda x, w: x.clone().index_put_((ROW,), w[:1]),
+        lambda x, w: x.index_add(0, ROW, w[:1]),
+        lambda x, w: x.index_copy(0, ROW, w[:1]),
+        lambda x, w: torch.linalg.cross(x[:, :3], w[:2, :3]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64, torch.int64], ids=str)
+def test_tensors_of_two_types(function: Callable[..., Any], dtype: torch.dtype) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    x = X.to(dtype)
+    for run in (function, compiled):
+        with pytest.raises(RuntimeError) as found:
+            run(x, SQUARE)
+        assert found.type is RuntimeError
+    torch.testing.assert_close(compiled(X, SQUARE), function(X, SQUARE))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: torch.nn.functional.layer_norm(x, (4,), w[0], w[1]),
+        lambda x, w: torch.nn.functional.group_norm(x, 2, w[0], w[1]),
+    ],
+)
+def test_norms_of_two_types(function: Callable[..., Any]) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="albumen", fullgraph=True)
+    for run in (function, compiled):
+        with pytest.raises(RuntimeError, match="same d"):
+            run(X.double(), SQUARE)
+    for x in (X.bfloat16(), X.half()):
+        torch.testing.assert_close(compiled(x, SQUARE), function(x, SQUARE))
+
+
 class Product(torch.nn.Module):
     def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return torch.mm(a, b)
