@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import torch
 from torch.export import ExportedProgram
@@ -24,7 +24,7 @@ from .function import ImportedGraph
 from .fx import graph_tensors
 from .input_memory import refusing_overlap
 from .model_state import ModelState
-from .report import exported, tensors_without_counterpart
+from .report import exported, require_model, tensors_without_counterpart
 from .unsupported import UnsupportedProgramError
 from .weight_memory import in_memory_order
 from .weights import with_weights
@@ -48,10 +48,7 @@ def compile_model(
         UnsupportedError: with everything in the model that cannot be compiled.
         TypeError: what was given is no module, or its arguments are no sequence.
     """
-    if not isinstance(cast(object, model), torch.nn.Module):
-        raise TypeError(f"albumen.compile takes a torch.nn.Module, found {type(model).__name__}")
-    if isinstance(cast(object, args), torch.Tensor):
-        raise TypeError("albumen.compile takes the model's arguments as a sequence: write (x,) for one tensor")
+    require_model("albumen.compile", model, args)
     tensors = [t for t in pytree.tree_leaves((args, kwargs or {})) if isinstance(t, torch.Tensor)]
     tensors += [*model.parameters(), *model.buffers()]
     device = device_of(tensors)

@@ -100,9 +100,14 @@ def check_model(
     *,
     dynamic_shapes: Any = None,
 ) -> Report:
-    """What of a model, called with these arguments, or of an exported program cannot be compiled."""
+    """What of a model, called with these arguments, or of an exported program cannot be compiled.
+
+    Raises:
+        TypeError: what was given is no module, or its arguments are no sequence.
+    """
     if isinstance(model, ExportedProgram):
         return check_program(model)
+    require_model("albumen.check", model, args)
     findings = tensors_without_counterpart(model, args, kwargs or {})
     if findings:
         return report_of(findings)
@@ -129,6 +134,14 @@ def exported(
     except DATA_DEPENDENT as error:
         reason = "gives a Python value, or a size, that depends on data"
         raise UnsupportedProgramError([Finding(str(error), reason, raising_line(error))]) from error
+
+
+def require_model(caller: str, model: object, args: object) -> None:
+    """Raises TypeError unless this is a module and a sequence of arguments."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"{caller} takes a torch.nn.Module, found {type(model).__name__}")
+    if isinstance(args, torch.Tensor):
+        raise TypeError(f"{caller} takes the model's arguments as a sequence: write (x,) for one tensor")
 
 
 def tensors_without_counterpart(

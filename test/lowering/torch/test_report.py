@@ -153,6 +153,15 @@ def test_what_is_taken_for_other_arguments_only() -> None:
     assert albumen.check(Function(torch.linalg.inv), (torch.eye(3),)).ok
 
 
+def test_what_is_no_model_or_no_sequence() -> None:
+    entries: list[Callable[..., Any]] = [albumen.check, albumen.compile]
+    for entry in entries:
+        with pytest.raises(TypeError, match=rf"albumen.{entry.__name__} takes a torch.nn.Module, found function"):
+            entry(quantised, (X,))
+        with pytest.raises(TypeError, match=r"as a sequence: write \(x,\)"):
+            entry(Plain(), X)
+
+
 def test_tensors_that_no_program_holds_are_listed_together() -> None:
     model = Function(lambda a, b, c: a)
     model.register_buffer("z", torch.zeros(2, dtype=torch.complex64))
