@@ -1,4 +1,4 @@
-"""The negative log likelihood of classes, where a class that does not exist is eager's IndexError."""
+"""Losses: where a class that does not exist is eager's IndexError, and where eager rounds between the steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 aten = torch.ops.aten
 
-NONE, MEAN = 0, 1
+NONE, MEAN, SUM = 0, 1, 2
 
 
 def _classes(x: Tensor) -> tuple[int, int]:
@@ -49,9 +49,16 @@ def nll_loss_forward(
     return (result / total if reduction == MEAN else result), total
 
 
+def soft_margin_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
+    """log(1 + e^(-x t)), reduced; each step rounds to the element type, and e^12 is infinite in f16."""
+    loss = (x.neg() * target).exp().log1p()
+    return loss.mean() if reduction == MEAN else loss.sum() if reduction == SUM else loss
+
+
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
     {
         aten.nll_loss_forward.default: nll_loss_forward,
         aten.nll_loss2d_forward.default: nll_loss_forward,
+        aten.soft_margin_loss.default: soft_margin_loss,
     }
 )

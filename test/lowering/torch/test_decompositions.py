@@ -245,3 +245,12 @@ def test_nll_loss(weighted: bool, reduction: int) -> None:
         overload = torch.ops.aten.nll_loss_forward.default
         with pytest.raises(IndexError):
             DECOMPOSITIONS[overload](normal(5, 4), torch.full((5,), wrong), weight, reduction, -100)
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+def test_soft_margin_loss(reduction: int) -> None:
+    """e^12 is beyond the halves, so that their loss is infinite in eager."""
+    target = torch.tensor([1.0, -1.0, 1.0, 1.0])
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        for x in (torch.tensor([-12.0, 3.0, 0.5, 0.0]), torch.tensor([1.0, 3.0, 0.5, -0.0])):
+            check("soft_margin_loss", x.to(dtype), target.to(dtype), reduction)
