@@ -51,6 +51,8 @@ def between(x1: Tensor, x2: Tensor) -> Tensor:
 
 def cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """The distance of each row of x1 from each row of x2."""
+    if x1.dtype != x2.dtype:
+        return NotImplemented  # eager raises
     return norms(between(x1, x2), p)
 
 

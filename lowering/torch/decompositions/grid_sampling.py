@@ -124,6 +124,8 @@ def _bicubic(sampler: Sampler, places: Sequence[Tensor]) -> Tensor:
 
 def grid_sampler(x: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     """aten.grid_sampler_2d and grid_sampler_3d, in the computation dtype."""
+    if x.dtype != grid.dtype or not x.is_floating_point():
+        return NotImplemented  # eager raises
     sampler = Sampler(computed(x), padding_mode, align_corners)
     places = sampler.places(computed(grid))
     if interpolation_mode == BICUBIC:

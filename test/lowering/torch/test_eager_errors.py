@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._dynamo.exc import BackendCompilerFailed
 
 import albumen
 from albumen.dialects.errors import CompileError
@@ -84,6 +85,21 @@ def test_norms_of_two_types(function: Callable[..., Any]) -> None:
             run(X.double(), SQUARE)
     for x in (X.bfloat16(), X.half()):
         torch.testing.assert_close(compiled(x, SQUARE), function(x, SQUARE))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: torch.cdist(x, w),
+        lambda x, w: torch.nn.functional.grid_sample(x[None, None], w[None, :, :2].unsqueeze(1), align_corners=True),
+    ],
+)
+def test_what_eager_refuses_of_two_types_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(RuntimeError):
+        function(X.double(), SQUARE)
+    torch._dynamo.reset()
+    with pytest.raises(BackendCompilerFailed, match="is taken for other arguments only"):
+        torch.compile(function, backend="albumen", fullgraph=True)(X.double(), SQUARE)
 
 
 class Product(torch.nn.Module):
