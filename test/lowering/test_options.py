@@ -1,15 +1,18 @@
-"""CompileOptions: what is refused, and what its digest depends on."""
+"""CompileOptions: what is refused, what its digest depends on, and that the page names all."""
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from albumen.dialects.errors import OptionError
 from albumen.lowering.options import CompileOptions
+from albumen.runtime.config import VARIABLES
 
 
 @pytest.mark.parametrize(
@@ -49,3 +52,10 @@ def test_digest_is_the_same_in_another_process() -> None:
     code = "from albumen.lowering.options import CompileOptions; print(CompileOptions(target='cuda').digest)"
     result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert result.stdout.strip() == CompileOptions(target="cuda").digest
+
+
+def test_the_page_has_every_option_and_variable() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/options.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    named = {name.strip(" `") for row in rows for name in row.split(",")}
+    assert named == {field.name for field in dataclasses.fields(CompileOptions)} | {v.name for v in VARIABLES}
