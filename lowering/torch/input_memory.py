@@ -18,8 +18,8 @@ ALIGNMENT = 16
 def with_copies(call: Call, slots: Sequence[InputSlot], written: Collection[int], viewed: Collection[int]) -> Call:
     """The call, which copies inputs that the program refuses as they lie, and copies back what it wrote (`written`).
 
-    Outputs that are views are made of the inputs themselves, with the strides of the compiled ones: where an input whose
-    view is an output (`viewed`) lies in another order, the call is refused. One that starts elsewhere is not.
+    Outputs that are views are made of the inputs themselves, with the strides of the compiled ones: where an input with
+    such a view (`viewed`) lies in another order, the call is refused. One that starts elsewhere is not.
     """
 
     def copying(args: list[Any]) -> tuple[Any, ...]:

@@ -22,12 +22,12 @@ def like_format(x: Tensor, like: Tensor) -> Tensor:
 
 
 def max_unpool(x: Tensor, indices: Tensor, output_size: Sequence[int], *settings: Sequence[int]) -> Tensor:
-    """Zeros but for each element of x at its index in the flattened spatial dims of the output."""
+    """Zeros but for each element of x at its index in the flattened spatial dims of the output; contiguous on CUDA."""
     lead = list(x.shape[: x.dim() - len(output_size)])
     flat = [*lead, -1]
     zeros = x.new_zeros([*lead, prod(output_size)])
     result = zeros.scatter(-1, indices.reshape(flat), x.reshape(flat)).reshape([*lead, *output_size])
-    return like_format(result, x)
+    return result if x.device.type == "cuda" else like_format(result, x)
 
 
 def at_places(grad: Tensor, like: Tensor, indices: Tensor, spatial: int) -> Tensor:

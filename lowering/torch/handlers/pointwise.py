@@ -25,6 +25,7 @@ from ....dialects.hlir.elementwise import (
     LessThanOp,
     ModOp,
     MulOp,
+    RecipOp,
     RoundEvenOp,
     TruncOp,
 )
@@ -94,13 +95,15 @@ def divide(call: Call) -> SSAValue:
     mode = call.value("rounding_mode") if "rounding_mode" in call.argument_names else None
     if mode is None:
         return finish(call, DivOp, promote(call, ["self", "other"], kind=Kind.INT_TO_FLOAT, wide_scalars=True))
-    operands = promote(call, ["self", "other"])
+    operands = promote(call, ["self", "other"], wide_scalars=call.is_cuda)
     a, b = operands.operands
     if operands.dtype.is_float:
         a, b = call.b.cast(a, operands.dtype.compute), call.b.cast(b, operands.dtype.compute)
         if mode == "floor":
             return call.b.cast(floor_divide(call.b, a, b), operands.result)
-        quotient = call.b.emit(DivOp, [a, b])
+        by_number = call.is_cuda and not isinstance(call.operand("other"), SSAValue)
+        # Eager's kernels on CUDA multiply by the reciprocal of a number, which may be whole where the quotient is not.
+        quotient = call.b.emit(MulOp, [a, call.b.emit(RecipOp, [b])]) if by_number else call.b.emit(DivOp, [a, b])
         if not _is_single(call.operand("other")):  # only a quotient by one number is not rounded before
             quotient = call.b.cast(call.b.cast(quotient, operands.dtype), operands.dtype.compute)
         return call.b.cast(call.b.emit(TruncOp, [quotient]), operands.result)
