@@ -237,8 +237,10 @@ def _from_float(add: Add, value: SSAValue, source: DType, result: DType) -> SSAV
         if result.compute != source:
             value = add((arith.ExtFOp if result.bits > source.bits else arith.TruncFOp)(value, result.compute.attr))
         return narrow(add, value, result)
-    kind = IntegerType(result.bits)
-    return add(arith.FPToSIOp(value, kind) if result.category == "signed" else arith.FPToUIOp(value, kind))
+    if result.category == "signed":
+        return add(arith.FPToSIOp(value, IntegerType(result.bits)))
+    # Through i64, as torch converts: a negative float as an unsigned integer is undefined in C, and GPUs make it 0.
+    return add(arith.TruncIOp(add(arith.FPToSIOp(value, i64)), IntegerType(result.bits)))
 
 
 def _between_integers(add: Add, value: SSAValue, source: DType, result: DType) -> SSAValue:
