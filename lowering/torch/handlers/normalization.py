@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import reduce
 from types import MappingProxyType
 
-import torch
+import numpy as np
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
@@ -79,10 +79,10 @@ def _row_statistics(call: Call, x: SSAValue, axes: list[int], eps: float) -> tup
 
 
 def rms_norm(call: Call) -> SSAValue:
-    """x / sqrt(mean x^2 + eps); eps defaults to the dtype's own."""
+    """x / sqrt(mean x^2 + eps); eps defaults to that of the computation dtype, f32 for narrow floats."""
     x = call.tensor("input")
     eps = call.value("eps")
-    eps = float(torch.finfo(call.fake().torch_dtype).eps) if eps is None else float(eps)
+    eps = float(np.finfo(call.dtype.compute.numpy).eps) if eps is None else float(eps)
     return call.b.cast(_row_norm(call, RmsNormOp, x, len(call.value("normalized_shape")), eps), call.dtype)
 
 

@@ -193,6 +193,7 @@ def test_norms(check_call: Check, dtype: torch.dtype) -> None:
     check_call("aten.layer_norm.default", x, [4, 6])
     check_call("aten.layer_norm.default", x, [6], None, bias)
     check_call("aten.rms_norm.default", x, [6], weight)
+    check_call("aten.rms_norm.default", x * 0.05, [6], weight)  # so small that the default of eps shows
     check_call("aten.native_layer_norm.default", x, [6], weight, bias, 1e-5)
     per_channel = [random(4, dtype=dtype) for _ in range(3)] + [torch.rand(4).to(dtype) + 0.5]
     y = random(3, 4, 5, dtype=dtype)
