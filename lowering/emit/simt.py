@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -211,11 +212,18 @@ def shuffle(printer: TextPrinter, op: Operation) -> None:
 COMBINERS = {"add": "AlbAdd", "mul": "AlbMul", "max": "AlbMax", "min": "AlbMin", "and": "AlbAnd", "or": "AlbOr"}
 
 
+def _argument(printer: TextPrinter, value: SSAValue) -> str:
+    """The value where a template takes its type from it, which that of a number in the text may not be."""
+    text = printer.use(value)
+    return f"({printer.type(value.type)}){text}" if isinstance(value.owner, arith.ConstantOp) else text
+
+
 def reduce_warp(printer: TextPrinter, op: Operation) -> None:
     assert isinstance(op, ReduceWarpOp)
     combiner = COMBINERS[op.combiner.data]
     form = simt_target(printer).reduce_warp
-    printer.define(op.result, form.format(printer.use(op.value), combiner=combiner, width=op.width.value.data))
+    text = form.format(_argument(printer, op.value), combiner=combiner, width=op.width.value.data)
+    printer.define(op.result, text)
 
 
 def reduce_block(printer: TextPrinter, op: Operation) -> None:
@@ -226,7 +234,7 @@ def reduce_block(printer: TextPrinter, op: Operation) -> None:
     if kernel is None:
         raise LoweringError("a block reduction outside a simt.kernel has no block", op=op, stage="emit")
     text = simt_target(printer).reduce_block.format(
-        printer.use(op.value),
+        _argument(printer, op.value),
         printer.use(op.scratch),
         combiner=COMBINERS[op.combiner.data],
         threads=kernel.threads,

@@ -37,7 +37,7 @@ kernel.func @softmax(%x: !hlir.tensor<[s, 40], f32>) -> (!hlir.tensor<[s, 40], f
 // CHECK-NEXT: %[[C:.*]] = arith.addf %[[A]], %[[B]] : f32
 // CHECK-NEXT: %[[D:.*]] = arith.truncf %[[C]] : f32 to bf16
 // CHECK-NEXT: %[[E:.*]] = arith.extf %[[D]] : bf16 to f32
-// CHECK: arith.maximumf %[[E]]
+// CHECK: arith.maximumf %{{.*}}, %[[E]]
 kernel.func @bias(%x: !hlir.tensor<[s, 4, 8], bf16>, %b: !hlir.tensor<[32], bf16>) -> (!hlir.tensor<[s, 4, 8], bf16>) {
   %r = kernel.fused (%a = %x : !hlir.tensor<[s, 4, 8], bf16>, %c = %b : !hlir.tensor<[32], bf16>)
       -> (!hlir.tensor<[s, 4, 8], bf16>) {
