@@ -36,8 +36,12 @@ TYPES: Mapping[str, str] = {
     "f8E4M3FN": "__nv_fp8_storage_t",
     "f8E5M2": "__nv_fp8_storage_t",
 }
-HEADERS = {"__half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h", "__nv_fp8": "cuda_fp8.h"}
-"""Headers that the text needs where it uses a type."""
+HEADERS = {
+    "cuda_fp16.h": ("__half", "2half"),
+    "cuda_bf16.h": ("bfloat16",),
+    "cuda_fp8.h": ("__nv_fp8", "__nv_cvt"),
+}
+"""Headers that the text needs where it uses a type or a conversion: a value may be rounded and never stored."""
 
 NARROW = {
     "f16": ("__half2float({0})", "__float2half_rn({0})"),
@@ -231,7 +235,8 @@ def cuda_source(kernels: Sequence[KernelOp]) -> str:
     nv_ops = set(NV.operations)
     uses_nv = "alb_load_stream" in body or "alb_store_stream" in body or "alb_grid_" in body
     uses_nv = uses_nv or any(type(op) in nv_ops for kernel in kernels for op in kernel.body.walk())
-    includes = [f"#include <{header}>\n" for kind, header in HEADERS.items() if kind in body + declarations]
+    used = body + declarations
+    includes = [f"#include <{header}>\n" for header, words in HEADERS.items() if any(word in used for word in words)]
     nv_text = device_prelude() + "\n" if uses_nv else ""
     functions = device_functions(PRELUDE, body)
     return "\n".join(part for part in ("".join(includes), nv_text + functions, declarations, body) if part)
