@@ -40,7 +40,7 @@ def lowered(module: ModuleOp, target: str) -> ModuleOp:
 
 
 def check_on(target: str, program: Program) -> None:
-    """Raise unless the target's text gives what the graph means; a clear refusal is no defect."""
+    """Raise unless the target's text gives what the graph means; a clear refusal (f64 on Metal) is no defect."""
     program.module.verify()
 
     def meaning(inputs: Sequence[Array]) -> Sequence[Array]:
@@ -49,9 +49,11 @@ def check_on(target: str, program: Program) -> None:
 
     try:
         module = lowered(program.module, target)
+        found = run_program(module, "main", program.inputs, program.symbols, TextLauncher(module, MemoryCache()))
     except LoweringError:
+        if target == "c":
+            raise
         return
-    found = run_program(module, "main", program.inputs, program.symbols, TextLauncher(module, MemoryCache()))
     text = difference(meaning, program.inputs, found, np.random.default_rng(0))
     assert not text, text
 
