@@ -16,7 +16,7 @@ from ....dialects.op import tensor_of
 from ....dialects.sym.expr import index
 from ..call import Call, Handler
 from ..element_types import SCALAR_NAMES
-from ..unsupported import EagerRaisesError
+from ..unsupported import EagerRaisesError, UnsupportedNodeError
 from .indexing import gather_elements, is_empty
 from .terms import Term, when
 
@@ -28,6 +28,8 @@ def scan(combine: str) -> Handler:
         if "dtype" in call.argument_names:
             call.ignore("dtype")
         if combine == "log_add_exp" and not call.dtype.is_float:
+            if call.is_cuda:
+                raise UnsupportedNodeError("is not supported on integers")
             kind = SCALAR_NAMES[call.dtype]
             raise EagerRaisesError(NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'"))
         x = call.b.cast(call.tensor("self"), call.dtype)
