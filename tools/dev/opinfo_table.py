@@ -34,10 +34,11 @@ outputs share memory with which inputs, and what is left in the inputs. test/opi
 |---|{rules}---|
 {counts}
 
-Of the pairs that pass, {nearer} have a sample that is beyond the tolerance and nearer to the value in double precision
-than eager, or than what one last place of the inputs changes, {traced} equal torch's own trace of the call where that differs from eager, and {random} draw other random
-numbers than eager from the same distribution. Of the unsupported pairs, torch refuses {torch} before any backend sees
-them. {core} of the {core_all} pairs ({share:.1%}) of operators that torch tags as core ATen pass.
+Of the pairs that pass, {nearer} have a sample that is beyond the tolerance and nearer to the value in double
+precision than eager, or than what one last place of the inputs changes, {traced} equal torch's own trace of the call
+where that differs from eager, and {random} draw other random numbers than eager from the same distribution. Of the
+unsupported pairs, torch refuses {torch} before any backend sees them. {core} of the {core_all} pairs ({share:.1%}) of
+operators that torch tags as core ATen pass.
 
 Eager's own errors (`error_inputs`): of {errors} entries, {errors_passed} raise an error of eager's class for each of
 their inputs.
