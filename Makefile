@@ -58,12 +58,12 @@ lit: $(VENV) ## Run the lit tests alone
 
 check: $(VENV) ## Check format, lint, types and layers
 	$(PYTHON) -m ruff format --check .
-	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff check --no-cache .
 	$(PYTHON) tools/dev/check_types.py
 	.venv/bin/lint-imports --no-cache
 
 format: $(VENV) ## Format the code and fix what ruff can fix
-	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff check --no-cache --fix .
 	$(PYTHON) -m ruff format .
 
 bench: $(VENV) ## Time Albumen beside eager and Inductor (ARGS="SUITE --vs inductor,eager")

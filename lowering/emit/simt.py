@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -213,9 +212,9 @@ COMBINERS = {"add": "AlbAdd", "mul": "AlbMul", "max": "AlbMax", "min": "AlbMin",
 
 
 def _argument(printer: TextPrinter, value: SSAValue) -> str:
-    """The value where a template takes its type from it, which that of a number in the text may not be."""
+    """The value where a template takes its type from it, which that of a number or a choice of numbers may not be."""
     text = printer.use(value)
-    return f"({printer.type(value.type)}){text}" if isinstance(value.owner, arith.ConstantOp) else text
+    return text if text.isidentifier() else f"({printer.type(value.type)})({text})"
 
 
 def reduce_warp(printer: TextPrinter, op: Operation) -> None:

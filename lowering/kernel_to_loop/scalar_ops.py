@@ -9,7 +9,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.dtype import F32, I64, DType
+from ...dialects.dtype import F32, I64, U8, DType
 from ...dialects.hlir.indexing import CheckIndexOp
 from ...dialects.hlir.scalar import Scalar
 from ...dialects.loop import ApplyOp
@@ -237,10 +237,11 @@ def _from_float(add: Add, value: SSAValue, source: DType, result: DType) -> SSAV
         if result.compute != source:
             value = add((arith.ExtFOp if result.bits > source.bits else arith.TruncFOp)(value, result.compute.attr))
         return narrow(add, value, result)
-    if result.category == "signed":
-        return add(arith.FPToSIOp(value, IntegerType(result.bits)))
-    # Through i64, as torch converts: a negative float as an unsigned integer is undefined in C, and GPUs make it 0.
-    return add(arith.TruncIOp(add(arith.FPToSIOp(value, i64)), IntegerType(result.bits)))
+    kind = IntegerType(result.bits)
+    if result == U8:
+        # Through i64, as torch converts to bytes alone: a negative float is undefined in C, and GPUs make it 0.
+        return add(arith.TruncIOp(add(arith.FPToSIOp(value, i64)), kind))
+    return add(arith.FPToSIOp(value, kind) if result.category == "signed" else arith.FPToUIOp(value, kind))
 
 
 def _between_integers(add: Add, value: SSAValue, source: DType, result: DType) -> SSAValue:

@@ -45,8 +45,9 @@ def check_agreement(node: Node) -> None:
         return
     given = given_arguments(node)
     dtypes = {key: traced(given[key]).dtype for key in names if isinstance(given.get(key), Node)}
-    first, *rest = dict.fromkeys(dtypes.values())
+    first, *others = dtypes.values()
     narrow = first in (torch.bfloat16, torch.float16)
-    if rest and not (name in MIXED and narrow and rest == [torch.float32]):
+    agree = set(others) <= {first} or (name in MIXED and narrow and set(others) == {torch.float32})
+    if not agree:
         found = ", ".join(f"{key} is {dtype}" for key, dtype in dtypes.items())
         raise EagerRaisesError(RuntimeError(f"{name}: expected tensors of the same dtype, but {found}"))

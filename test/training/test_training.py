@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-
 from training.models import OPTIMIZERS, Convolutions, Transformer, images, sequences
 
 pytestmark = pytest.mark.torch

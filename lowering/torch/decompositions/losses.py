@@ -50,9 +50,22 @@ def nll_loss_forward(
 
 
 def soft_margin_loss(x: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
-    """log(1 + e^(-x t)), reduced; each step rounds to the element type, and e^12 is infinite in f16."""
-    loss = (x.neg() * target).exp().log1p()
+    """log(1 + e^(-x t)), reduced; each step rounds to the type of x, and e^12 is infinite in f16.
+
+    Eager multiplies in place: integers, and targets that would make x larger where it does not reduce, are its errors.
+    """
+    product = x.neg() * target
+    if not x.is_floating_point() or (reduction == NONE and product.shape != x.shape):
+        return NotImplemented
+    loss = product.to(x.dtype).exp().log1p()
     return loss.mean() if reduction == MEAN else loss.sum() if reduction == SUM else loss
+
+
+def soft_margin_loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """-t z / (1 + z) grad with z = e^(-t x), over the number of elements for a mean; NaN for infinite z, as eager."""
+    z = (-target * x).exp()
+    norm = 1.0 / x.numel() if reduction == MEAN and x.numel() else 1.0
+    return target * z * -norm / (z + 1) * grad
 
 
 DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
@@ -60,5 +73,6 @@ DECOMPOSITIONS: Mapping[Any, Callable[..., Any]] = MappingProxyType(
         aten.nll_loss_forward.default: nll_loss_forward,
         aten.nll_loss2d_forward.default: nll_loss_forward,
         aten.soft_margin_loss.default: soft_margin_loss,
+        aten.soft_margin_loss_backward.default: soft_margin_loss_backward,
     }
 )

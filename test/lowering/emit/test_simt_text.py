@@ -160,18 +160,24 @@ def test_integer_reductions(run: Run):
 
 
 def test_reductions_of_a_number(run: Run):
-    """A template takes the type from the IR, not from how the number is written: 3 is an int in the text."""
+    """A template takes the type from the IR, not from how numbers and choices of them are written: 3 is an int."""
     body = """
       %red = simt.shared 0 : !simt.ptr<i64, shared>
       %three = arith.constant 3 : i64
       %a = simt.reduce_block add %three, %red : i64, !simt.ptr<i64, shared>
       %b = simt.reduce_warp add %three width 32 : i64
-      %s = arith.addi %a, %b : i64
+      %one = arith.constant 1 : i64
+      %first = arith.constant 0 : i32
+      %is = arith.cmpi eq, %t, %first : i32
+      %v = arith.select %is, %three, %one : i64
+      %c = simt.reduce_block add %v, %red : i64, !simt.ptr<i64, shared>
+      %ab = arith.addi %a, %b : i64
+      %s = arith.addi %ab, %c : i64
       %r = arith.trunci %s : i64 to i32
       simt.store %r, %y[%t] : i32, !simt.ptr<i32, global>, i32"""
     y = np.zeros(64, np.int32)
     run(kernel(body, f"%x: {I32}, %y: {I32}, %n: i32", block=64, smem=128), [np.zeros(64, np.int32), y], {"n": 1})
-    np.testing.assert_array_equal(y, 64 * 3 + 32 * 3)
+    np.testing.assert_array_equal(y, 64 * 3 + 32 * 3 + 63 + 3)
 
 
 def test_register_arrays(run: Run):

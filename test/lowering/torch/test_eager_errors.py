@@ -87,6 +87,17 @@ def test_norms_of_two_types(function: Callable[..., Any]) -> None:
         torch.testing.assert_close(compiled(x, SQUARE), function(x, SQUARE))
 
 
+def test_norms_of_two_narrow_and_wide_parameters() -> None:
+    """Beside a narrow input both parameters are in f32, or both in its type."""
+    norm = torch.nn.functional.layer_norm
+    x, wide = X.half(), SQUARE[0]
+    for weight, bias in ((wide, wide.half()), (wide.half(), wide)):
+        torch._dynamo.reset()
+        for run in (norm, torch.compile(norm, backend="albumen", fullgraph=True)):
+            with pytest.raises(RuntimeError, match=r"same dtype|mixed dtype|expected scalar type"):
+                run(x, (4,), weight, bias)
+
+
 @pytest.mark.parametrize(
     "function",
     [
